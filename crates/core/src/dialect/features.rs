@@ -1,0 +1,109 @@
+use serde::Deserialize;
+
+use super::Version;
+
+/// What a dialect may be able to do. A feature exists because a generator, a renderer or an oracle asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Feature {
+    // Types and expressions
+    /// Any value may stand in any column and any operator takes any operand.
+    DynamicTyping,
+    /// TRUE and FALSE are words.
+    BoolLiterals,
+    /// `x IS TRUE`.
+    IsTruth,
+    /// `x IS y` for any two expressions is NULL-safe equality.
+    IsAnything,
+    IsDistinctFrom,
+    /// `<=>`.
+    Spaceship,
+    Glob,
+    RowValues,
+    BitOps,
+    /// `||` concatenates.
+    ConcatOp,
+    JsonArrows,
+    Collate,
+    // Queries
+    LeftJoin,
+    RightJoin,
+    FullJoin,
+    NaturalJoin,
+    JoinUsing,
+    Cte,
+    RecursiveCte,
+    /// `AS [NOT] MATERIALIZED`.
+    CteMaterialized,
+    Intersect,
+    Except,
+    /// Parentheses around an operand of a set operator.
+    NestedCompounds,
+    IntersectAll,
+    ExceptAll,
+    WindowFunctions,
+    WindowExclude,
+    AggregateFilter,
+    NullsOrder,
+    IndexHints,
+    Lateral,
+    QuantifiedComparison,
+    Locking,
+    // Tables and statements
+    /// PRAGMA instead of SET.
+    Pragma,
+    TempTables,
+    WithoutRowid,
+    StrictTables,
+    GeneratedColumns,
+    PartialIndexes,
+    ExpressionIndexes,
+    ConflictClauses,
+    Autoincrement,
+    ForeignKeys,
+    Upsert,
+    RenameColumn,
+    DropColumn,
+    Reindex,
+    Analyze,
+    Vacuum,
+}
+
+/// A set of features.
+#[derive(Clone, Copy, Default)]
+pub struct Features(u64);
+
+impl Features {
+    pub fn has(self, feature: Feature) -> bool {
+        self.0 & (1 << feature as u32) != 0
+    }
+}
+
+impl FromIterator<Feature> for Features {
+    fn from_iter<T: IntoIterator<Item = Feature>>(features: T) -> Self {
+        Features(features.into_iter().fold(0, |set, feature| set | 1 << feature as u32))
+    }
+}
+
+impl std::fmt::Debug for Features {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Features({:#x})", self.0)
+    }
+}
+
+/// `feature = true` or `feature = "3.39.0"`, the first version that has it.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Since {
+    Always(bool),
+    Version(String),
+}
+
+impl Since {
+    pub fn reached(&self, version: &Version) -> bool {
+        match self {
+            Since::Always(yes) => *yes,
+            Since::Version(since) => *version >= Version::parse(since),
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! A dialect is data: what a DBMS can do and how it spells it, read from `dialects/*.toml`.
+//!
+//! Generators and oracles ask what a dialect *can* ([`Dialect::can`]), never which one it *is*.
+
+mod features;
+
+use serde::Deserialize;
+
+pub use features::{Feature, Features};
+
+use crate::engine::Rows;
+use crate::sql::{DataType, Kind, Name, Value};
+
+/// A dialect at one version of its engine: what came later is not in it.
+#[derive(Debug)]
+pub struct Dialect {
+    pub name: Name,
+    pub features: Features,
+    pub quote: char,
+    /// The word before a query that makes the engine explain it.
+    pub explain: Option<String>,
+    /// The column of the explanation that a reader wants; absent: all of them.
+    pub explain_column: Option<usize>,
+    pub types: Vec<TypeEntry>,
+    /// Types a CAST may name.
+    pub casts: Vec<DataType>,
+    pub collations: Vec<Name>,
+    pub functions: Vec<Function>,
+    pub aggregates: Vec<AggregateFunction>,
+    /// Settings a hunt may vary; no answer may depend on them.
+    pub settings: Vec<Setting>,
+    /// Settings that must be made before the first table (encodings, page sizes).
+    pub initial_settings: Vec<Setting>,
+}
+
+#[derive(Debug, Clone)]
+pub struct TypeEntry {
+    pub ty: DataType,
+    pub weight: u32,
+    /// May be declared in a table whose types are enforced (SQLite's STRICT).
+    pub strict: bool,
+}
+
+/// A scalar function as the generator calls it. Nothing volatile is ever listed (SOUNDNESS 0.3).
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Function {
+    pub name: Name,
+    pub args: Vec<Kind>,
+    /// The kind of any number of further arguments.
+    #[serde(default)]
+    pub more: Option<Kind>,
+    pub returns: Kind,
+    #[serde(default)]
+    pub since: Option<String>,
+    /// May stand in an index, a CHECK or a generated column.
+    #[serde(default = "yes")]
+    pub indexable: bool,
+    #[serde(default = "one")]
+    pub weight: u32,
+}
+
+/// An aggregate as the generator calls it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AggregateFunction {
+    pub name: Name,
+    pub args: Vec<Kind>,
+    pub returns: Kind,
+    /// How partial results over a partition are put together again; absent: they cannot be.
+    #[serde(default)]
+    pub combine: Option<Combine>,
+    #[serde(default)]
+    pub since: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Combine {
+    Min,
+    Max,
+    Sum,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Setting {
+    pub name: Name,
+    pub values: Vec<Name>,
+    #[serde(default)]
+    pub since: Option<String>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn one() -> u32 {
+    1
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum DialectError {
+    #[error("there is no dialect '{0}'")]
+    Unknown(String),
+    #[error("dialects/{name}.toml: {error}")]
+    Malformed { name: String, error: toml::de::Error },
+}
+
+/// The dialects built into Dissent.
+const FILES: &[(&str, &str)] = &[("sqlite", include_str!("../../../../dialects/sqlite.toml"))];
+
+impl Dialect {
+    /// The dialect as an engine of this version speaks it.
+    pub fn load(name: &str, version: &str) -> Result<Dialect, DialectError> {
+        let (name, text) =
+            FILES.iter().find(|(n, _)| *n == name).ok_or_else(|| DialectError::Unknown(name.to_string()))?;
+        let file: File = toml::from_str(text)
+            .map_err(|error| DialectError::Malformed { name: name.to_string(), error })?;
+        Ok(file.at(Version::parse(version)))
+    }
+
+    pub fn can(&self, feature: Feature) -> bool {
+        self.features.has(feature)
+    }
+
+    /// An explanation's rows as text.
+    pub fn plan_text(&self, rows: &Rows) -> String {
+        let text = |value: &Value| match value {
+            Value::Text(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let lines: Vec<String> = rows
+            .iter()
+            .map(|row| match self.explain_column.and_then(|at| row.get(at)) {
+                Some(value) => text(value),
+                None => row.iter().map(text).collect::<Vec<_>>().join(" | "),
+            })
+            .collect();
+        lines.join("\n")
+    }
+}
+
+/// A version number, compared part by part; what is no number counts as 0.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version(Vec<u64>);
+
+impl Version {
+    pub fn parse(text: &str) -> Version {
+        Version(text.split(['.', '-', '+', ' ']).map(|part| part.parse().unwrap_or(0)).collect())
+    }
+
+    fn reaches(&self, since: &Option<String>) -> bool {
+        since.as_deref().is_none_or(|since| *self >= Version::parse(since))
+    }
+}
+
+/// `dialects/NAME.toml` as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    name: Name,
+    quote: char,
+    explain: Option<String>,
+    explain_column: Option<usize>,
+    features: std::collections::BTreeMap<Feature, features::Since>,
+    types: Vec<TypeLine>,
+    casts: Vec<DataType>,
+    collations: Vec<Name>,
+    functions: Vec<Function>,
+    aggregates: Vec<AggregateFunction>,
+    settings: Vec<Setting>,
+    #[serde(default)]
+    initial_settings: Vec<Setting>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TypeLine {
+    name: Name,
+    kind: Kind,
+    #[serde(default = "one")]
+    weight: u32,
+    #[serde(default)]
+    strict: bool,
+}
+
+impl File {
+    fn at(self, version: Version) -> Dialect {
+        let features = self
+            .features
+            .iter()
+            .filter(|(_, since)| since.reached(&version))
+            .map(|(feature, _)| *feature)
+            .collect();
+        let settings = |mut list: Vec<Setting>| {
+            list.retain(|setting| version.reaches(&setting.since));
+            list
+        };
+        Dialect {
+            name: self.name,
+            features,
+            quote: self.quote,
+            explain: self.explain,
+            explain_column: self.explain_column,
+            types: self
+                .types
+                .into_iter()
+                .map(|line| TypeEntry {
+                    ty: DataType { name: line.name, kind: line.kind },
+                    weight: line.weight,
+                    strict: line.strict,
+                })
+                .collect(),
+            casts: self.casts,
+            collations: self.collations,
+            functions: self.functions.into_iter().filter(|f| version.reaches(&f.since)).collect(),
+            aggregates: self.aggregates.into_iter().filter(|f| version.reaches(&f.since)).collect(),
+            settings: settings(self.settings),
+            initial_settings: settings(self.initial_settings),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_built_in_dialect_reads() {
+        for (name, _) in FILES {
+            let dialect = Dialect::load(name, "999").unwrap();
+            assert_eq!(dialect.name, *name);
+        }
+    }
+
+    #[test]
+    fn what_came_later_is_absent_from_an_older_version() {
+        let old = Dialect::load("sqlite", "3.30.1").unwrap();
+        let new = Dialect::load("sqlite", "3.54.1").unwrap();
+        assert!(!old.can(Feature::RightJoin) && new.can(Feature::RightJoin));
+        assert!(old.can(Feature::Upsert));
+        assert!(old.functions.len() < new.functions.len());
+    }
+
+    #[test]
+    fn versions_compare_by_number() {
+        assert!(Version::parse("3.9.2") < Version::parse("3.30.1"));
+        assert!(Version::parse("3.8.11.1") > Version::parse("3.8.11"));
+    }
+}

@@ -1,0 +1,15 @@
+//! The pure part of Dissent: no I/O, no clock, no ambient randomness.
+//!
+//! A test case walks through these modules in order: [`gen`](mod@generate) builds statements over [`sql`] for a
+//! [`dialect`]; an [`oracle`] proposes a subject and checks it in a [`session`] over an [`engine`].
+
+pub mod dialect;
+pub mod engine;
+pub mod finding;
+pub mod generate;
+pub mod oracle;
+pub mod rng;
+pub mod session;
+pub mod sql;
+pub mod subject;
+pub mod walk;

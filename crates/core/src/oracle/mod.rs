@@ -1,0 +1,42 @@
+//! The oracles: one file each, one line each in [`all`].
+
+use crate::engine::Trouble;
+use crate::finding::Verdict;
+use crate::generate::Generator;
+use crate::session::Session;
+use crate::subject::Subject;
+
+/// A way to ask one question twice.
+///
+/// `propose` is random and touches no engine; `check` touches the engine and is not random. So a
+/// replay is `check(subject)`, and a reduction step is "edit the subject, `check` again".
+pub trait Oracle: Sync {
+    /// The name a user types: `norec`.
+    fn name(&self) -> &'static str;
+
+    /// What it does, in one line.
+    fn about(&self) -> &'static str;
+
+    /// A subject over the generator's schema, or `None` if the schema or the dialect has no room for one.
+    fn propose(&self, generator: &mut Generator) -> Option<Subject>;
+
+    /// Asks the engine both ways. The subject's state is already built when this is called.
+    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble>;
+}
+
+/// Every oracle. A new one joins by one line here.
+pub fn all() -> &'static [&'static dyn Oracle] {
+    &[]
+}
+
+pub fn by_name(name: &str) -> Option<&'static dyn Oracle> {
+    all().iter().copied().find(|oracle| oracle.name() == name)
+}
+
+/// The oracles a user's word stands for: a name, a group (`tlp` for all `tlp-…`), or `all`.
+pub fn select(word: &str) -> Vec<&'static dyn Oracle> {
+    let belongs = |name: &str| {
+        word == "all" || name == word || name.strip_prefix(word).is_some_and(|rest| rest.starts_with('-'))
+    };
+    all().iter().copied().filter(|oracle| belongs(oracle.name())).collect()
+}

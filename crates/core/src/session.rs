@@ -1,0 +1,127 @@
+//! The one way to run a statement: journal it, run it, count it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::dialect::Dialect;
+use crate::engine::{Engine, ErrorClass, Reply, Trouble};
+use crate::finding::{Arm, ArmOutcome};
+use crate::sql::render::render;
+use crate::sql::{Query, Statement};
+
+/// Sees each statement before it runs, so that it is known when the engine takes the process down.
+pub trait Journal {
+    fn before(&mut self, sql: &str);
+    fn after(&mut self);
+}
+
+/// Keeps nothing: for tests and replays in this process.
+pub struct NoJournal;
+
+impl Journal for NoJournal {
+    fn before(&mut self, _: &str) {}
+    fn after(&mut self) {}
+}
+
+/// Nanoseconds since an arbitrary start. Core has no clock of its own.
+pub type Clock = fn() -> u64;
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Counts {
+    pub statements: u64,
+    pub statements_ok: u64,
+    /// Failed statements, by class of error.
+    pub errors: BTreeMap<ErrorClass, u64>,
+    /// Time spent inside the engine.
+    pub engine_nanos: u64,
+}
+
+pub struct Session<'a> {
+    engine: &'a mut dyn Engine,
+    dialect: &'a Dialect,
+    journal: &'a mut dyn Journal,
+    clock: Clock,
+    pub counts: Counts,
+    sql: String,
+}
+
+impl<'a> Session<'a> {
+    pub fn new(
+        engine: &'a mut dyn Engine,
+        dialect: &'a Dialect,
+        journal: &'a mut dyn Journal,
+        clock: Clock,
+    ) -> Self {
+        Session { engine, dialect, journal, clock, counts: Counts::default(), sql: String::new() }
+    }
+
+    pub fn dialect(&self) -> &'a Dialect {
+        self.dialect
+    }
+
+    pub fn engine_version(&self) -> &str {
+        self.engine.version()
+    }
+
+    /// An empty database again.
+    pub fn reset(&mut self) -> Result<(), Trouble> {
+        self.engine.reset()
+    }
+
+    pub fn run(&mut self, statement: &Statement) -> Result<Reply, Trouble> {
+        let mut sql = std::mem::take(&mut self.sql);
+        sql.clear();
+        render(statement, self.dialect, &mut sql);
+        let reply = self.run_text(&sql);
+        self.sql = sql;
+        reply
+    }
+
+    pub fn query(&mut self, query: &Query) -> Result<Reply, Trouble> {
+        let mut sql = std::mem::take(&mut self.sql);
+        sql.clear();
+        crate::sql::render::render_query(query, self.dialect, &mut sql);
+        let reply = self.run_text(&sql);
+        self.sql = sql;
+        reply
+    }
+
+    fn run_text(&mut self, sql: &str) -> Result<Reply, Trouble> {
+        self.journal.before(sql);
+        let start = (self.clock)();
+        let reply = self.engine.execute(sql);
+        self.counts.engine_nanos += (self.clock)() - start;
+        self.journal.after();
+        let reply = reply?;
+        self.counts.statements += 1;
+        match &reply {
+            Reply::Failed(error) => *self.counts.errors.entry(error.class).or_insert(0) += 1,
+            _ => self.counts.statements_ok += 1,
+        }
+        Ok(reply)
+    }
+
+    /// The engine's plan for a query, where the dialect can explain. Only evidence asks for it.
+    pub fn explain(&mut self, query: &Query) -> Result<Option<String>, Trouble> {
+        let Some(prefix) = self.dialect.explain.as_deref() else { return Ok(None) };
+        let mut sql = format!("{prefix} ");
+        crate::sql::render::render_query(query, self.dialect, &mut sql);
+        Ok(match self.run_text(&sql)? {
+            Reply::Rows(rows) => Some(self.dialect.plan_text(&rows)),
+            _ => None,
+        })
+    }
+
+    /// Makes an arm of the evidence out of a query that ran and what it returned.
+    pub fn arm(&mut self, label: &str, query: &Query, reply: Reply) -> Result<Arm, Trouble> {
+        let mut sql = String::new();
+        crate::sql::render::render_query(query, self.dialect, &mut sql);
+        let outcome = match reply {
+            Reply::Rows(rows) => ArmOutcome::Rows(rows),
+            Reply::Done { .. } => ArmOutcome::Done,
+            Reply::Failed(error) => ArmOutcome::Error(error),
+        };
+        Ok(Arm { label: label.to_string(), sql, outcome, plan: self.explain(query)? })
+    }
+}

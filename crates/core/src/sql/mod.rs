@@ -1,0 +1,15 @@
+//! SQL as trees: the one AST, its values and types, how it is printed, how it is walked.
+
+pub mod ast;
+pub mod name;
+pub mod query;
+pub mod render;
+pub mod types;
+pub mod value;
+pub mod visit;
+
+pub use ast::*;
+pub use name::Name;
+pub use query::*;
+pub use types::{DataType, Kind};
+pub use value::Value;

@@ -1,0 +1,98 @@
+//! Printing trees as SQL of a dialect, by what the dialect can do.
+//!
+//! What is printed is what the tree says: parentheses follow from precedence, and where dialects
+//! disagree about precedence there are parentheses (see `expr`).
+
+mod expr;
+mod query;
+mod statement;
+
+use crate::dialect::{Dialect, Feature};
+use crate::sql::{Expr, Query, Statement};
+
+/// How eagerly to parenthesise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parens {
+    /// Only where the tree would be read differently without them.
+    Needed,
+    /// Around every operator: the reading that precedence cannot change.
+    All,
+}
+
+pub fn render(statement: &Statement, dialect: &Dialect, out: &mut String) {
+    Renderer { dialect, parens: Parens::Needed, out }.statement(statement);
+}
+
+pub fn render_query(query: &Query, dialect: &Dialect, out: &mut String) {
+    Renderer { dialect, parens: Parens::Needed, out }.query(query);
+}
+
+pub fn to_sql(statement: &Statement, dialect: &Dialect) -> String {
+    let mut out = String::new();
+    render(statement, dialect, &mut out);
+    out
+}
+
+pub fn query_to_sql(query: &Query, dialect: &Dialect, parens: Parens) -> String {
+    let mut out = String::new();
+    Renderer { dialect, parens, out: &mut out }.query(query);
+    out
+}
+
+pub fn expr_to_sql(expr: &Expr, dialect: &Dialect) -> String {
+    let mut out = String::new();
+    Renderer { dialect, parens: Parens::Needed, out: &mut out }.expr(expr);
+    out
+}
+
+struct Renderer<'a> {
+    dialect: &'a Dialect,
+    parens: Parens,
+    out: &'a mut String,
+}
+
+impl Renderer<'_> {
+    fn can(&self, feature: Feature) -> bool {
+        self.dialect.can(feature)
+    }
+
+    fn push(&mut self, text: &str) {
+        self.out.push_str(text);
+    }
+
+    /// Quoted unless it cannot be a keyword: the generator's names end in a digit, no keyword does.
+    fn name(&mut self, name: &str) {
+        let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+            && name.starts_with(|c: char| c.is_ascii_alphabetic())
+            && (name.ends_with(|c: char| c.is_ascii_digit()) || name == "rowid");
+        if plain {
+            return self.push(name);
+        }
+        let quote = self.dialect.quote;
+        self.out.push(quote);
+        for c in name.chars() {
+            if c == quote {
+                self.out.push(quote);
+            }
+            self.out.push(c);
+        }
+        self.out.push(quote);
+    }
+
+    /// Items separated by commas.
+    fn list<T>(&mut self, items: &[T], mut each: impl FnMut(&mut Self, &T)) {
+        for (at, item) in items.iter().enumerate() {
+            if at > 0 {
+                self.push(", ");
+            }
+            each(self, item);
+        }
+    }
+
+    /// Items in parentheses, separated by commas.
+    fn tuple<T>(&mut self, items: &[T], each: impl FnMut(&mut Self, &T)) {
+        self.push("(");
+        self.list(items, each);
+        self.push(")");
+    }
+}

@@ -1,0 +1,309 @@
+use super::Renderer;
+use crate::dialect::Feature;
+use crate::sql::*;
+
+impl Renderer<'_> {
+    pub(super) fn statement(&mut self, statement: &Statement) {
+        match statement {
+            Statement::CreateTable(create) => self.create_table(create),
+            Statement::CreateIndex(create) => self.create_index(create),
+            Statement::CreateView(create) => {
+                self.push(if create.temporary { "CREATE TEMP VIEW " } else { "CREATE VIEW " });
+                self.name(&create.name);
+                if !create.columns.is_empty() {
+                    self.tuple(&create.columns, |r, name| r.name(name));
+                }
+                self.push(" AS ");
+                self.query(&create.query);
+            }
+            Statement::AlterTable { table, action } => {
+                self.push("ALTER TABLE ");
+                self.name(table);
+                self.alter_action(action);
+            }
+            Statement::Drop { object, name, if_exists } => {
+                self.push(match object {
+                    ObjectKind::Table => "DROP TABLE ",
+                    ObjectKind::Index => "DROP INDEX ",
+                    ObjectKind::View => "DROP VIEW ",
+                });
+                if *if_exists {
+                    self.push("IF EXISTS ");
+                }
+                self.name(name);
+            }
+            Statement::Insert(insert) => self.insert(insert),
+            Statement::Update(update) => {
+                self.push("UPDATE ");
+                self.or_conflict("OR ", update.or);
+                self.name(&update.table);
+                self.push(" SET ");
+                self.list(&update.assignments, Self::assignment);
+                self.filter(&update.filter);
+            }
+            Statement::Delete(delete) => {
+                self.push("DELETE FROM ");
+                self.name(&delete.table);
+                self.filter(&delete.filter);
+            }
+            Statement::Analyze(table) => self.word_and_name("ANALYZE", table),
+            Statement::Reindex(name) => self.word_and_name("REINDEX", name),
+            Statement::Vacuum => self.push("VACUUM"),
+            Statement::Set { name, value } => {
+                self.push(if self.can(Feature::Pragma) { "PRAGMA " } else { "SET " });
+                self.push(name);
+                self.push(" = ");
+                self.push(value);
+            }
+            Statement::Begin => self.push("BEGIN"),
+            Statement::Commit => self.push("COMMIT"),
+            Statement::Rollback => self.push("ROLLBACK"),
+            Statement::Savepoint(name) => self.word_and_name("SAVEPOINT", &Some(name.clone())),
+            Statement::Release(name) => self.word_and_name("RELEASE SAVEPOINT", &Some(name.clone())),
+            Statement::RollbackTo(name) => self.word_and_name("ROLLBACK TO SAVEPOINT", &Some(name.clone())),
+            Statement::Prepare { name, types, statement } => {
+                self.word_and_name("PREPARE", &Some(name.clone()));
+                if !types.is_empty() {
+                    self.tuple(types, |r, ty| r.push(&ty.name));
+                }
+                self.push(" AS ");
+                self.statement(statement);
+            }
+            Statement::Execute { name, args } => {
+                self.word_and_name("EXECUTE", &Some(name.clone()));
+                if !args.is_empty() {
+                    self.tuple(args, Self::expr);
+                }
+            }
+            Statement::Deallocate(name) => self.word_and_name("DEALLOCATE", &Some(name.clone())),
+            Statement::Query(query) => self.query(query),
+            Statement::Explain(statement) => {
+                let word = self.dialect.explain.as_deref().unwrap_or("EXPLAIN");
+                self.out.push_str(word);
+                self.push(" ");
+                self.statement(statement);
+            }
+            Statement::Raw(text) => self.push(text),
+        }
+    }
+
+    fn word_and_name(&mut self, word: &str, name: &Option<Name>) {
+        self.push(word);
+        if let Some(name) = name {
+            self.push(" ");
+            self.name(name);
+        }
+    }
+
+    fn filter(&mut self, filter: &Option<Expr>) {
+        if let Some(filter) = filter {
+            self.push(" WHERE ");
+            self.expr(filter);
+        }
+    }
+
+    fn or_conflict(&mut self, word: &str, conflict: Option<OnConflict>) {
+        let Some(conflict) = conflict else { return };
+        self.push(word);
+        self.push(match conflict {
+            OnConflict::Abort => "ABORT ",
+            OnConflict::Fail => "FAIL ",
+            OnConflict::Ignore => "IGNORE ",
+            OnConflict::Replace => "REPLACE ",
+            OnConflict::Rollback => "ROLLBACK ",
+        });
+    }
+
+    fn create_table(&mut self, create: &CreateTable) {
+        self.push(if create.temporary { "CREATE TEMP TABLE " } else { "CREATE TABLE " });
+        self.name(&create.name);
+        if let Some(query) = &create.query {
+            self.push(" AS ");
+            return self.query(query);
+        }
+        self.push("(");
+        self.list(&create.columns, Self::column_def);
+        for constraint in &create.constraints {
+            self.push(", ");
+            self.table_constraint(constraint);
+        }
+        self.push(")");
+        for (at, option) in create.options.iter().enumerate() {
+            self.push(if at == 0 { " " } else { ", " });
+            self.push(option);
+        }
+    }
+
+    fn column_def(&mut self, column: &ColumnDef) {
+        self.name(&column.name);
+        if !column.ty.name.is_empty() {
+            self.push(" ");
+            self.push(&column.ty.name);
+        }
+        for constraint in &column.constraints {
+            self.push(" ");
+            match constraint {
+                ColumnConstraint::NotNull => self.push("NOT NULL"),
+                ColumnConstraint::PrimaryKey { desc, autoincrement, on_conflict } => {
+                    self.push("PRIMARY KEY");
+                    if *desc {
+                        self.push(" DESC");
+                    }
+                    self.on_conflict(*on_conflict);
+                    if *autoincrement {
+                        self.push(" AUTOINCREMENT");
+                    }
+                }
+                ColumnConstraint::Unique { on_conflict } => {
+                    self.push("UNIQUE");
+                    self.on_conflict(*on_conflict);
+                }
+                ColumnConstraint::Check(expr) => self.parenthesised("CHECK ", expr),
+                ColumnConstraint::Default(Expr::Literal(value)) => {
+                    self.push("DEFAULT ");
+                    self.literal(value);
+                }
+                ColumnConstraint::Default(expr) => self.parenthesised("DEFAULT ", expr),
+                ColumnConstraint::Collate(collation) => {
+                    self.push("COLLATE ");
+                    self.push(collation);
+                }
+                ColumnConstraint::Generated { expr, stored } => {
+                    self.parenthesised("GENERATED ALWAYS AS ", expr);
+                    self.push(if *stored { " STORED" } else { " VIRTUAL" });
+                }
+                ColumnConstraint::References { table, column } => {
+                    self.push("REFERENCES ");
+                    self.name(table);
+                    self.tuple(std::slice::from_ref(column), |r, name| r.name(name));
+                }
+            }
+        }
+    }
+
+    fn on_conflict(&mut self, conflict: Option<OnConflict>) {
+        if conflict.is_some() {
+            self.or_conflict(" ON CONFLICT ", conflict);
+            self.out.pop();
+        }
+    }
+
+    fn parenthesised(&mut self, word: &str, expr: &Expr) {
+        self.push(word);
+        self.push("(");
+        self.expr(expr);
+        self.push(")");
+    }
+
+    fn table_constraint(&mut self, constraint: &TableConstraint) {
+        match constraint {
+            TableConstraint::PrimaryKey(keys) => {
+                self.push("PRIMARY KEY ");
+                self.tuple(keys, Self::index_key);
+            }
+            TableConstraint::Unique(keys) => {
+                self.push("UNIQUE ");
+                self.tuple(keys, Self::index_key);
+            }
+            TableConstraint::Check(expr) => self.parenthesised("CHECK ", expr),
+            TableConstraint::ForeignKey { columns, table, parents } => {
+                self.push("FOREIGN KEY ");
+                self.tuple(columns, |r, name| r.name(name));
+                self.push(" REFERENCES ");
+                self.name(table);
+                self.tuple(parents, |r, name| r.name(name));
+            }
+        }
+    }
+
+    fn index_key(&mut self, key: &IndexKey) {
+        // An expression key must be parenthesised in most dialects; a column must not be in some.
+        if matches!(key.expr, Expr::Column(_)) {
+            self.expr(&key.expr);
+        } else {
+            self.parenthesised("", &key.expr);
+        }
+        if let Some(collation) = &key.collation {
+            self.push(" COLLATE ");
+            self.push(collation);
+        }
+        if key.desc {
+            self.push(" DESC");
+        }
+    }
+
+    fn create_index(&mut self, create: &CreateIndex) {
+        self.push(if create.unique { "CREATE UNIQUE INDEX " } else { "CREATE INDEX " });
+        self.name(&create.name);
+        self.push(" ON ");
+        self.name(&create.table);
+        if let Some(method) = &create.method {
+            self.push(" USING ");
+            self.push(method);
+        }
+        self.tuple(&create.keys, Self::index_key);
+        self.filter(&create.filter);
+    }
+
+    fn alter_action(&mut self, action: &AlterAction) {
+        match action {
+            AlterAction::RenameTable(to) => self.word_and_name(" RENAME TO", &Some(to.clone())),
+            AlterAction::RenameColumn { from, to } => {
+                self.word_and_name(" RENAME COLUMN", &Some(from.clone()));
+                self.word_and_name(" TO", &Some(to.clone()));
+            }
+            AlterAction::AddColumn(column) => {
+                self.push(" ADD COLUMN ");
+                self.column_def(column);
+            }
+            AlterAction::DropColumn(column) => self.word_and_name(" DROP COLUMN", &Some(column.clone())),
+        }
+    }
+
+    fn insert(&mut self, insert: &Insert) {
+        self.push("INSERT ");
+        self.or_conflict("OR ", insert.or);
+        self.push("INTO ");
+        self.name(&insert.table);
+        if !insert.columns.is_empty() {
+            self.tuple(&insert.columns, |r, name| r.name(name));
+        }
+        match &insert.source {
+            InsertSource::Defaults => self.push(" DEFAULT VALUES"),
+            InsertSource::Values(rows) => {
+                self.push(" VALUES ");
+                self.list(rows, |r, row| r.tuple(row, Self::expr));
+            }
+            // Without a WHERE the parser would take ON CONFLICT for a join condition.
+            InsertSource::Query(query) if insert.upsert.is_some() => {
+                self.push(" SELECT * FROM (");
+                self.query(query);
+                self.push(") AS s0 WHERE 1");
+            }
+            InsertSource::Query(query) => {
+                self.push(" ");
+                self.query(query);
+            }
+        }
+        if let Some(upsert) = &insert.upsert {
+            self.push(" ON CONFLICT ");
+            if !upsert.target.is_empty() {
+                self.tuple(&upsert.target, |r, name| r.name(name));
+                self.push(" ");
+            }
+            if upsert.assignments.is_empty() {
+                self.push("DO NOTHING");
+            } else {
+                self.push("DO UPDATE SET ");
+                self.list(&upsert.assignments, Self::assignment);
+                self.filter(&upsert.filter);
+            }
+        }
+    }
+
+    fn assignment(&mut self, assignment: &Assignment) {
+        self.name(&assignment.column);
+        self.push(" = ");
+        self.expr(&assignment.value);
+    }
+}

@@ -1,0 +1,1 @@
+//! Real databases behind Dissent's `Engine` trait: obtained, started, spoken to.
