@@ -12,9 +12,9 @@ impl<'a> Generator<'a> {
     pub fn change(&mut self) -> Vec<Statement> {
         let can = |feature, weight| if self.dialect.can(feature) { weight } else { 0 };
         let weights = [
+            28,
             26,
-            26,
-            8,
+            4,
             8,
             10,
             can(Feature::Reindex, 4),
@@ -161,7 +161,7 @@ impl<'a> Generator<'a> {
         if !self.dialect.can(Feature::ConflictClauses) || !(table.constrained || self.rng.chance(10)) {
             return None;
         }
-        let replace = !table.columns.iter().any(|column| column.not_null) && self.rng.chance(25);
+        let replace = !table.unreplaceable && self.rng.chance(25);
         Some(if replace { OnConflict::Replace } else { OnConflict::Ignore })
     }
 
@@ -212,7 +212,7 @@ impl<'a> Generator<'a> {
     fn delete(&mut self) -> Option<Statement> {
         let table = self.any_table()?;
         let relation = self.relation_of(table);
-        let filter = self.over_table(&relation, IN_CHANGE, |g| g.predicate(1));
+        let filter = self.over_table(&relation, IN_CHANGE, |g| g.predicate(0));
         Some(Statement::Delete(Delete { table: table.name.clone(), filter: Some(filter) }))
     }
 

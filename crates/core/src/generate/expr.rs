@@ -29,17 +29,31 @@ impl Generator<'_> {
         }
     }
 
+    /// A condition for WHERE and ON, which should keep some rows: a bare one is too often never TRUE.
+    pub fn filter(&mut self, depth: usize) -> Expr {
+        let predicate = self.predicate(depth);
+        match self.rng.below(100) {
+            0..60 => predicate,
+            60..88 => {
+                let other = self.simple_predicate();
+                Expr::binary(BinaryOp::Or, predicate, other)
+            }
+            _ => predicate.negate(),
+        }
+    }
+
     /// The predicate most bugs need: a column against a constant that is in the data.
     fn simple_predicate(&mut self) -> Expr {
-        let Some(Drawn { expr: column, kind }) = self.column(Kind::Any) else {
+        let Some(drawn) = self.column(Kind::Any) else {
             return Expr::Literal(self.some_value(Kind::Bool));
         };
         match self.rng.below(20) {
-            0..2 => column.is(Truth::Null),
-            2..4 => column.is_not(Truth::Null),
-            4 if self.dialect.can(Feature::DynamicTyping) => column,
+            0 => drawn.expr.is(Truth::Null),
+            1..4 => drawn.expr.is_not(Truth::Null),
+            4 if self.dialect.can(Feature::DynamicTyping) => drawn.expr,
             _ => {
-                let constant = self.constant(kind);
+                let constant = self.constant_for(&drawn);
+                let column = drawn.expr;
                 let op = self.comparison_op();
                 if self.rng.chance(85) {
                     Expr::binary(op, column, constant)
@@ -86,11 +100,14 @@ impl Generator<'_> {
     }
 
     fn in_list(&mut self, depth: usize) -> Expr {
-        let Drawn { expr, kind } = self.left_operand(depth);
+        let left = self.left_operand(depth);
         let list = (0..self.rng.between(1, 4))
-            .map(|_| if self.rng.chance(70) { self.constant(kind) } else { self.value_expr(kind, depth) })
+            .map(|_| match self.rng.chance(70) {
+                true => self.constant_for(&left),
+                false => self.value_expr(left.kind, depth),
+            })
             .collect();
-        Expr::InList { expr: Box::new(expr), list, negated: self.rng.chance(30) }
+        Expr::InList { expr: Box::new(left.expr), list, negated: self.rng.chance(35) }
     }
 
     fn pattern_match(&mut self, depth: usize) -> Expr {
@@ -134,7 +151,7 @@ impl Generator<'_> {
     }
 
     fn in_query(&mut self, depth: usize) -> Expr {
-        let Drawn { expr, kind } = self.left_operand(depth);
+        let Drawn { expr, kind, .. } = self.left_operand(depth);
         let query = self.column_query(kind, depth);
         Expr::InQuery { expr: Box::new(expr), query: Box::new(query), negated: self.rng.chance(30) }
     }
@@ -148,9 +165,12 @@ impl Generator<'_> {
         let width = self.rng.between(2, 3);
         let (mut left, mut right) = (Vec::new(), Vec::new());
         for _ in 0..width {
-            let Drawn { expr, kind } = self.left_operand(depth);
-            left.push(expr);
-            right.push(if self.rng.chance(60) { self.constant(kind) } else { self.value_expr(kind, depth) });
+            let operand = self.left_operand(depth);
+            right.push(match self.rng.chance(60) {
+                true => self.constant_for(&operand),
+                false => self.value_expr(operand.kind, depth),
+            });
+            left.push(operand.expr);
         }
         Expr::binary(self.comparison_op(), Expr::Row(left), Expr::Row(right))
     }
@@ -203,7 +223,7 @@ impl Generator<'_> {
             return column;
         }
         let kind = self.kind();
-        Drawn { expr: self.value_expr(kind, depth), kind }
+        Drawn { expr: self.value_expr(kind, depth), kind, column: None }
     }
 
     /// A column in scope, of the kind if there is one; outer queries' columns now and then.
@@ -219,29 +239,48 @@ impl Generator<'_> {
 
     fn column_from(&mut self, from: usize, kind: Kind) -> Option<Drawn> {
         let crossing = kind == Kind::Any || self.dialect.can(Feature::DynamicTyping);
-        let relations = &self.scope[from..];
-        if relations.is_empty() {
+        if from == self.scope.len() {
             return None;
         }
-        // A few draws find a fitting column almost always; then any fitting one, in order.
+        // A few draws find a fitting column almost always; then the first fitting one.
         for attempt in 0..4 {
-            let relation = self.rng.pick(relations);
-            let Some(column) = self.rng.choose(&relation.columns) else { continue };
+            let relation = from + self.rng.below(self.scope.len() - from);
+            let columns = &self.scope[relation].columns;
+            if columns.is_empty() {
+                continue;
+            }
+            let at = self.rng.below(columns.len());
+            let column = &columns[at];
             let fits = kind == column.ty.kind || (crossing && attempt >= 1) || kind == Kind::Any;
             if fits && (!self.rules.identity || column.identity) {
-                return Some(Drawn { expr: self.column_expr(relation, column), kind: column.ty.kind });
+                return Some(self.drawn_column(relation, at));
             }
         }
-        relations
-            .iter()
-            .flat_map(|relation| relation.columns.iter().map(move |column| (relation, column)))
-            .find(|(_, column)| {
-                (crossing || column.ty.kind == kind) && (!self.rules.identity || column.identity)
-            })
-            .map(|(relation, column)| Drawn {
-                expr: self.column_expr(relation, column),
-                kind: column.ty.kind,
-            })
+        let places = (from..self.scope.len())
+            .flat_map(|relation| (0..self.scope[relation].columns.len()).map(move |at| (relation, at)));
+        let mut fitting = places.filter(|(relation, at)| {
+            let column = &self.scope[*relation].columns[*at];
+            (crossing || column.ty.kind == kind) && (!self.rules.identity || column.identity)
+        });
+        let (relation, at) = fitting.next()?;
+        Some(self.drawn_column(relation, at))
+    }
+
+    fn drawn_column(&self, relation: usize, at: usize) -> Drawn {
+        let column = &self.scope[relation].columns[at];
+        let expr = self.column_expr(&self.scope[relation], column);
+        Drawn { expr, kind: column.ty.kind, column: Some((relation, at)) }
+    }
+
+    /// A constant to compare with: mostly one that the column compared has held.
+    fn constant_for(&mut self, drawn: &Drawn) -> Expr {
+        if self.rng.chance(self.policy.known_constant_share)
+            && let Some((relation, at)) = drawn.column
+            && let Some(value) = self.rng.choose(&self.scope[relation].columns[at].pool)
+        {
+            return Expr::Literal(value.clone());
+        }
+        self.constant(drawn.kind)
     }
 
     /// A constant, mostly one that some column in scope has held.

@@ -37,6 +37,8 @@ pub struct Generator<'a> {
     /// Common tables drawn for the query in the making.
     common_tables: Vec<CommonTable>,
     given_names: usize,
+    /// Rows of the FROM in the making, if nothing filtered them.
+    product: usize,
     pub rules: Rules,
 }
 
@@ -76,6 +78,7 @@ impl<'a> Generator<'a> {
             inner: 0,
             common_tables: Vec::new(),
             given_names: 0,
+            product: 1,
             rules: Rules::default(),
         }
     }
@@ -124,4 +127,6 @@ impl<'a> Generator<'a> {
 pub(crate) struct Drawn {
     pub expr: Expr,
     pub kind: Kind,
+    /// If it is a column: its relation in scope and its place there.
+    pub column: Option<(usize, usize)>,
 }

@@ -20,6 +20,8 @@ pub struct Policy {
     pub depth: usize,
     /// Relations in the FROM of a query under test.
     pub max_relations: usize,
+    /// Rows that an unfiltered FROM should stay below: the engine's time is better spent on more queries.
+    pub max_product: usize,
     /// Constants drawn from the data rather than at random.
     pub known_constant_share: u32,
 }
@@ -29,8 +31,8 @@ impl Default for Policy {
         Policy {
             max_tables: 3,
             max_columns: 4,
-            few_rows: 8,
-            many_rows: 60,
+            few_rows: 6,
+            many_rows: 40,
             many_rows_share: 4,
             max_indexes: 4,
             max_views: 2,
@@ -38,6 +40,7 @@ impl Default for Policy {
             change_share: 10,
             depth: 3,
             max_relations: 3,
+            max_product: 100,
             known_constant_share: 70,
         }
     }

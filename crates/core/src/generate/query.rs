@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Generator, Relation, Rules};
+use super::{Generator, Relation, Rules, Table};
 use crate::dialect::Feature;
 use crate::sql::*;
 
@@ -11,7 +11,7 @@ pub struct From {
     pub tables: Vec<TableRef>,
 }
 
-impl Generator<'_> {
+impl<'a> Generator<'a> {
     /// A FROM of one to the policy's number of relations; they stay in scope for what is drawn next.
     /// `None` if the database has no table.
     pub fn from_clause(&mut self, max_relations: usize) -> Option<From> {
@@ -24,18 +24,19 @@ impl Generator<'_> {
             _ => max_relations,
         };
         let first = self.relation();
-        if count > 1 && self.rng.chance(30) {
-            let mut tables = vec![first];
-            for _ in 1..count {
-                tables.push(self.relation());
-            }
-            return Some(From { tables });
-        }
-        let mut joined = first;
+        let comma = self.rng.chance(30);
+        let mut tables = vec![first];
         for _ in 1..count {
-            joined = self.joined(joined);
+            if self.product > self.policy.max_product {
+                break;
+            }
+            if comma {
+                tables.push(self.relation());
+            } else if let Some(left) = tables.pop() {
+                tables.push(self.joined(left));
+            }
         }
-        Some(From { tables: vec![joined] })
+        Some(From { tables })
     }
 
     /// Puts one more relation in scope.
@@ -43,7 +44,7 @@ impl Generator<'_> {
         if self.rules.subqueries && self.rng.chance(9) {
             return self.derived();
         }
-        let table = self.rng.pick(&self.state.tables);
+        let table = self.affordable_table();
         let taken = self.scope.iter().any(|relation| relation.alias == table.name);
         let alias = taken.then(|| self.fresh_name('a'));
         let hint = (!table.is_view && self.dialect.can(Feature::IndexHints) && self.rng.chance(3))
@@ -53,6 +54,23 @@ impl Generator<'_> {
             columns: table.columns.clone(),
         });
         TableRef::Table { name: table.name.clone(), alias, hint }
+    }
+
+    /// A table, a small one if the FROM in the making is large already.
+    fn affordable_table(&mut self) -> &'a Table {
+        let state = self.state;
+        let mut table = self.rng.pick(&state.tables);
+        for _ in 0..4 {
+            let other = self.rng.pick(&state.tables);
+            if self.product * table.rows <= self.policy.max_product {
+                break;
+            }
+            if other.rows < table.rows {
+                table = other;
+            }
+        }
+        self.product *= table.rows.max(1);
+        table
     }
 
     fn derived(&mut self) -> TableRef {
@@ -127,20 +145,35 @@ impl Generator<'_> {
     /// What joins the newest relation to those before it: often an equality that some rows meet.
     fn join_condition(&mut self) -> Expr {
         let newest = self.relations().len() - 1;
-        if self.rng.chance(55) {
+        if self.rng.chance(65)
+            && let Some((a, b)) = self.matching_columns(newest)
+        {
+            use BinaryOp::*;
+            let op = [Eq, Ne, Lt, Ge, Same][self.rng.weighted(&[55, 10, 10, 10, 15])];
+            return Expr::binary(op, a, b);
+        }
+        match self.rng.below(12) {
+            0 => Expr::Literal(self.some_value(Kind::Bool)),
+            1..3 => Expr::int(1),
+            _ => self.filter(2),
+        }
+    }
+
+    /// A column of the newest relation and one before it, if a few draws find any: such as share a value.
+    fn matching_columns(&mut self, newest: usize) -> Option<(Expr, Expr)> {
+        let mut drawn = None;
+        for _ in 0..4 {
             let left = self.rng.pick(&self.scope[self.inner..self.inner + newest]);
             let right = &self.scope[self.inner + newest];
-            if let (Some(a), Some(b)) = (self.rng.choose(&left.columns), self.rng.choose(&right.columns)) {
-                let (a, b) = (self.column_expr(left, a), self.column_expr(right, b));
-                use BinaryOp::*;
-                let op = [Eq, Ne, Lt, Ge, Same][self.rng.weighted(&[60, 10, 10, 10, 10])];
-                return Expr::binary(op, a, b);
+            let (Some(a), Some(b)) = (self.rng.choose(&left.columns), self.rng.choose(&right.columns)) else {
+                continue;
+            };
+            drawn = Some((self.column_expr(left, a), self.column_expr(right, b)));
+            if a.pool.iter().any(|value| !value.is_null() && b.pool.contains(value)) {
+                break;
             }
         }
-        match self.rng.below(5) {
-            0 => Expr::Literal(self.some_value(Kind::Bool)),
-            _ => self.predicate(2),
-        }
+        drawn
     }
 
     /// Expressions to select, at least one.
@@ -183,7 +216,7 @@ impl Generator<'_> {
             };
             items.push(SelectItem::Expr { expr, alias: Some(Name::from(format!("c{at}"))) });
         }
-        let filter = self.rng.chance(35).then(|| self.predicate(1));
+        let filter = self.rng.chance(25).then(|| self.filter(1));
         self.finish(Select { items, from, filter, ..Select::default() })
     }
 
@@ -228,7 +261,9 @@ impl Generator<'_> {
         let outer = self.scope.len();
         let inner = std::mem::replace(&mut self.inner, outer);
         // One table: nested FROMs cost the engine most and find least.
-        let table = self.rng.pick(&self.state.tables);
+        let product = self.product;
+        let table = self.affordable_table();
+        self.product = product;
         let taken = self.scope.iter().any(|relation| relation.alias == table.name);
         let alias = taken.then(|| self.fresh_name('a'));
         self.scope.push(Relation {

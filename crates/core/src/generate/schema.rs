@@ -178,16 +178,18 @@ impl Generator<'_> {
         let tables: Vec<_> = self.state.base_tables().filter(|table| !unique || table.rows == 0).collect();
         let table = *self.rng.choose(&tables)?;
         let relation = Relation { alias: table.name.clone(), columns: table.columns.clone() };
-        let mut keys = if self.dialect.can(Feature::ExpressionIndexes) && self.rng.chance(25) {
+        let mut keys = Vec::new();
+        if self.dialect.can(Feature::ExpressionIndexes) && self.rng.chance(25) {
             let expr = self.over_table(&relation, IN_SCHEMA, |g| {
                 let kind = g.kind();
                 g.value_expr(kind, 2)
             });
             let (collation, desc) = self.key_modifiers();
-            vec![IndexKey { expr, collation, desc }]
-        } else {
-            Vec::new()
-        };
+            // A text alone, in parentheses or not, would be read as the name of a column.
+            if !matches!(expr, Expr::Literal(_)) {
+                keys.push(IndexKey { expr, collation, desc });
+            }
+        }
         if keys.is_empty() || self.rng.chance(40) {
             let columns: Vec<&Column> = table.columns.iter().collect();
             keys.extend(self.column_keys(&columns));

@@ -33,6 +33,8 @@ pub struct Table {
     pub reads: Vec<Name>,
     /// An INSERT or UPDATE may violate something: a key, a CHECK.
     pub constrained: bool,
+    /// It may violate what `OR REPLACE` does not mend: a CHECK, a NOT NULL.
+    pub unreplaceable: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -178,7 +180,7 @@ impl State {
                 }
             }
         }
-        let rows = reads.iter().filter_map(|name| self.table(name)).map(|table| table.rows).sum();
+        let rows = reads.iter().filter_map(|name| self.table(name)).map(|table| table.rows.max(1)).product();
         self.tables.push(Table {
             name: view.name.clone(),
             is_view: true,
@@ -189,6 +191,7 @@ impl State {
             columns: Arc::new(columns),
             reads,
             constrained: false,
+            unreplaceable: false,
         });
     }
 
@@ -197,16 +200,39 @@ impl State {
         create.columns.iter().for_each(|column| self.note_name(&column.name));
         let mut columns: Vec<Column> = create.columns.iter().map(Column::from_def).collect();
         let option = |word: &str| create.options.iter().any(|option| option.eq_ignore_ascii_case(word));
+        let has_rowid = !option("WITHOUT ROWID");
         let mut constrained = columns.iter().any(|column| column.pinned || column.not_null);
+        let mut checked = false;
         for constraint in &create.constraints {
             constrained = true;
             match constraint {
-                TableConstraint::PrimaryKey(keys) | TableConstraint::Unique(keys) => {
+                TableConstraint::PrimaryKey(keys) => {
                     pin(&mut columns, keys);
+                    // What stands in for the rowid cannot be NULL.
+                    if !has_rowid {
+                        let key = |column: &Column| keys.iter().any(|key| names(&key.expr, &column.name));
+                        columns.iter_mut().filter(|c| key(c)).for_each(|column| column.not_null = true);
+                    }
                 }
-                TableConstraint::Check(_) | TableConstraint::ForeignKey { .. } => {
+                TableConstraint::Unique(keys) => pin(&mut columns, keys),
+                TableConstraint::Check(_) => {
+                    checked = true;
                     columns.iter_mut().for_each(|column| column.pinned = true);
                 }
+                TableConstraint::ForeignKey { .. } => {
+                    columns.iter_mut().for_each(|column| column.pinned = true);
+                }
+            }
+        }
+        if !has_rowid {
+            let key = |def: &&ColumnDef| {
+                def.constraints.iter().any(|c| matches!(c, ColumnConstraint::PrimaryKey { .. }))
+            };
+            for def in create.columns.iter().filter(key) {
+                columns.iter_mut().filter(|c| c.name == def.name).for_each(|c| {
+                    c.not_null = true;
+                    c.rowid_alias = false;
+                });
             }
         }
         // A generated column names its sources.
@@ -218,8 +244,9 @@ impl State {
             is_view: false,
             temporary: create.temporary,
             strict: option("STRICT"),
-            has_rowid: !option("WITHOUT ROWID"),
+            has_rowid,
             rows: 0,
+            unreplaceable: checked || columns.iter().any(|column| column.not_null),
             columns: Arc::new(columns),
             reads: Vec::new(),
             constrained,
@@ -316,11 +343,11 @@ impl State {
 fn pin(columns: &mut [Column], keys: &[IndexKey]) {
     for key in keys {
         for column in columns.iter_mut() {
-            let named = visit::any_expr(
-                &key.expr,
-                |expr| matches!(expr, Expr::Column(reference) if reference.column == column.name),
-            );
-            column.pinned |= named;
+            column.pinned |= names(&key.expr, &column.name);
         }
     }
+}
+
+fn names(expr: &Expr, column: &Name) -> bool {
+    visit::any_expr(expr, |inner| matches!(inner, Expr::Column(reference) if reference.column == *column))
 }

@@ -41,7 +41,7 @@ impl Oracle for NoRec {
         let from = generator.from_clause(generator.policy.max_relations)?.tables;
         let rows_form = generator.rng.chance(40);
         let items = if rows_form { generator.select_items(3) } else { vec![Expr::int(1)] };
-        let filter = Some(generator.predicate(generator.policy.depth));
+        let filter = Some(generator.filter(generator.policy.depth));
         let items = items.into_iter().map(SelectItem::from).collect();
         let query = generator.finish(Select { items, from, filter, ..Select::default() });
         let form = if rows_form { "rows" } else { "count" };
