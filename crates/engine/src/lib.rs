@@ -6,8 +6,10 @@
 mod error;
 mod source;
 pub mod sqlite;
+mod store;
 mod target;
 
 pub use error::EngineError;
 pub use source::Source;
+pub use store::{Available, State, catalog};
 pub use target::{Step, Target};
