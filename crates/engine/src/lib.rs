@@ -4,6 +4,7 @@
 //! another process; opening that gives an engine.
 
 mod error;
+pub mod fake;
 mod source;
 pub mod sqlite;
 mod store;
