@@ -38,7 +38,8 @@ impl State {
         columns
     }
 
-    fn relations_of(
+    /// The relations a FROM item brings into scope, by the name their columns are qualified with.
+    pub fn relations_of(
         &self,
         table: &TableRef,
         with: Option<&With>,

@@ -84,6 +84,10 @@ impl Generator<'_> {
             constraints.push(ColumnConstraint::PrimaryKey { desc, autoincrement, on_conflict });
         } else if self.dialect.can(Feature::GeneratedColumns) && at > 0 && self.rng.chance(7) {
             let expr = self.generated_expr(before);
+            if design.strict {
+                // Whatever it computes must fit its type.
+                ty = DataType::new("ANY", Kind::Any);
+            }
             constraints.push(ColumnConstraint::Generated { expr, stored: self.rng.chance(50) });
         } else {
             if self.rng.chance(14) {
@@ -186,7 +190,7 @@ impl Generator<'_> {
             });
             let (collation, desc) = self.key_modifiers();
             // A text alone, in parentheses or not, would be read as the name of a column.
-            if !matches!(expr, Expr::Literal(_)) {
+            if visit::any_expr(&expr, |inner| matches!(inner, Expr::Column(_))) {
                 keys.push(IndexKey { expr, collation, desc });
             }
         }
