@@ -70,7 +70,7 @@ fn built(engine: &mut dyn dissent_core::engine::Engine, dialect: &Dialect) -> St
     for statement in setup() {
         rows(engine.execute(&to_sql(&statement, dialect)).expect("the engine answers"))
             .expect_err("a statement without a result");
-        state.apply(&statement);
+        state.apply(&statement, dialect);
     }
     state
 }

@@ -126,8 +126,11 @@ impl Generator<'_> {
 
     /// An expression over the plain columns of a table that is being made.
     fn generated_expr(&mut self, columns: &[ColumnDef]) -> Expr {
-        let plain: Vec<Column> =
-            columns.iter().map(Column::from_def).filter(|column| !column.generated).collect();
+        let plain: Vec<Column> = columns
+            .iter()
+            .map(|def| Column::from_def(def, self.dialect))
+            .filter(|column| !column.generated)
+            .collect();
         let relation = Relation { alias: Name::from(""), columns: plain.into() };
         self.over_table(&relation, IN_SCHEMA, |g| {
             let kind = g.kind();
@@ -142,7 +145,7 @@ impl Generator<'_> {
         design: &Design,
     ) -> Vec<TableConstraint> {
         let mut constraints = Vec::new();
-        let known: Vec<Column> = columns.iter().map(Column::from_def).collect();
+        let known: Vec<Column> = columns.iter().map(|def| Column::from_def(def, self.dialect)).collect();
         let plain: Vec<&Column> = known.iter().filter(|column| !column.generated).collect();
         if design.primary_key == PrimaryKey::Composite {
             constraints.push(TableConstraint::PrimaryKey(self.column_keys(&plain)));

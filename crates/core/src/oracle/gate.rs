@@ -30,13 +30,13 @@ pub fn undefined(subject: &Subject, dialect: &Dialect) -> Option<&'static str> {
 
 /// Whether what a query deduplicates or groups holds a column whose equal values need not be identical:
 /// the engine may then return any of them (SOUNDNESS 0.8). Known only once the subject has its setup.
-pub fn has_no_one_representative(subject: &Subject) -> bool {
+pub fn has_no_one_representative(subject: &Subject, dialect: &Dialect) -> bool {
     let mut state = State::default();
-    subject.setup.iter().for_each(|statement| state.apply(statement));
+    subject.setup.iter().for_each(|statement| state.apply(statement, dialect));
     let Some(select) = subject.query().and_then(Query::as_select) else { return false };
     let mut relations = Vec::new();
     let with = subject.query().and_then(|query| query.with.as_ref());
-    select.from.iter().for_each(|table| state.relations_of(table, with, &mut relations));
+    select.from.iter().for_each(|table| state.relations_of(table, with, dialect, &mut relations));
     let folds = |reference: &ColumnRef| {
         let owner = |alias: &Name| reference.table.as_ref().is_none_or(|table| table == alias);
         let columns =

@@ -15,6 +15,7 @@ use super::Oracle;
 use super::arms::Arms;
 use super::gate::{self, has_aggregate};
 use super::judge::{self, Equality};
+use crate::dialect::Dialect;
 use crate::engine::{Rows, Trouble};
 use crate::finding::Verdict;
 use crate::generate::{Generator, Rules};
@@ -121,15 +122,17 @@ fn check_partitions(
     if as_sets {
         let (whole, together) = (judge::distinct(&whole), judge::distinct(&together));
         let verdict = arms.verdict(&whole, &together, Equality::Engine, subject, session)?;
-        return Ok(unless_ambiguous(verdict, subject));
+        return Ok(unless_ambiguous(verdict, subject, session));
     }
     arms.verdict(&whole, &together, Equality::Exact, subject, session)
 }
 
 /// What is deduplicated or grouped must have one representative among equal values.
-fn unless_ambiguous(verdict: Verdict, subject: &Subject) -> Verdict {
+fn unless_ambiguous(verdict: Verdict, subject: &Subject, session: &Session) -> Verdict {
     match verdict {
-        Verdict::Bug(_) if gate::has_no_one_representative(subject) => Verdict::skip(AMBIGUOUS),
+        Verdict::Bug(_) if gate::has_no_one_representative(subject, session.dialect()) => {
+            Verdict::skip(AMBIGUOUS)
+        }
         verdict => verdict,
     }
 }
@@ -394,7 +397,7 @@ impl Oracle for Aggregate {
             "MIN" => "MIN",
             "MAX" => "MAX",
             "COUNT" => "SUM",
-            "SUM" if sums_small_ints(aggregate) => "SUM",
+            "SUM" if sums_small_ints(aggregate, session.dialect()) => "SUM",
             "SUM" => return Ok(Verdict::skip("sum that may round or overflow")),
             _ => return Ok(Verdict::skip("aggregate that is not decomposable")),
         };
@@ -413,18 +416,24 @@ impl Oracle for Aggregate {
         Ok(match arms.verdict(&whole, &parts, Equality::Engine, subject, session)? {
             Verdict::Pass { .. } => Verdict::Pass { nonempty: something(&whole) },
             other if combine == "SUM" => other,
-            other => unless_ambiguous(other, subject),
+            other => unless_ambiguous(other, subject, session),
         })
     }
 }
 
-/// The argument is bounded by construction: a length, or a remainder.
-fn sums_small_ints(aggregate: &crate::sql::Aggregate) -> bool {
+/// The argument is bounded by construction: a length, or a remainder of whole numbers.
+fn sums_small_ints(aggregate: &crate::sql::Aggregate, dialect: &Dialect) -> bool {
     match aggregate.args.as_slice() {
+        [Expr::Literal(Value::Int(n))] => n.abs() <= 1_000_000,
         [Expr::Function { name, .. }] => name.eq_ignore_ascii_case("length"),
         [Expr::Binary { op: BinaryOp::Mod, left, right }] => {
-            matches!(**left, Expr::Cast { ref ty, .. } if ty.kind == Kind::Int)
-                && matches!(**right, Expr::Literal(Value::Int(n)) if n != 0 && n.abs() <= 1_000_000)
+            // Where operands are converted, a column may hold what is no whole number.
+            let whole = match &**left {
+                Expr::Cast { ty, .. } => ty.kind == Kind::Int,
+                Expr::Column(_) => dialect.is_typed(),
+                _ => false,
+            };
+            whole && matches!(**right, Expr::Literal(Value::Int(n)) if n != 0 && n.abs() <= 1_000_000)
         }
         _ => false,
     }
