@@ -1,0 +1,294 @@
+//! SQLite: the bundled copy, or any shared library of it.
+
+mod api;
+mod codes;
+mod meter;
+mod statement;
+#[cfg(test)]
+mod tests;
+mod turn;
+
+use std::ffi::{CStr, c_int};
+use std::path::Path;
+use std::ptr::{self, NonNull};
+use std::rc::Rc;
+
+use dissent_core::engine::{Engine, ErrorClass, Limits, Reply, Rows, SqlError, Trouble};
+use dissent_core::sql::Value;
+
+use crate::EngineError;
+use api::{Api, sqlite3, sqlite3_stmt};
+use codes::Stage;
+use meter::{Meter, Over};
+use statement::{OutOfMemory, Statement};
+use turn::Turn;
+
+const OPEN_READWRITE_CREATE: c_int = 0x2 | 0x4;
+const LIMIT_LENGTH: c_int = 0;
+const DBCONFIG_ENABLE_FKEY: c_int = 1002;
+
+/// The longest string, blob or row. The default, a gigabyte, would let `zeroblob` and `replace` eat
+/// the machine long before they fail.
+const LONGEST_VALUE: c_int = 1_000_000;
+
+/// A database in memory.
+///
+/// While a thread has one open, other threads that open one wait: SQLite runs without mutexes here.
+pub struct SqliteEngine {
+    api: &'static Api,
+    is_bundled: bool,
+    version: String,
+    db: *mut sqlite3,
+    limits: Limits,
+    /// SQLite's progress handler points at it: neither moved nor freed while `db` is open.
+    meter: Rc<Meter>,
+    /// The current statement with a NUL behind it, which spares SQLite a copy.
+    text: Vec<u8>,
+    _turn: Turn,
+}
+
+impl SqliteEngine {
+    /// The copy inside this program.
+    pub fn bundled() -> Result<SqliteEngine, EngineError> {
+        let turn = Turn::take();
+        SqliteEngine::new(Api::bundled(), true, turn)
+    }
+
+    /// A `libsqlite3.so`.
+    pub fn load(path: &Path) -> Result<SqliteEngine, EngineError> {
+        let turn = Turn::take();
+        SqliteEngine::new(Api::load(path)?, false, turn)
+    }
+
+    fn new(api: &'static Api, is_bundled: bool, turn: Turn) -> Result<SqliteEngine, EngineError> {
+        let mut engine = SqliteEngine {
+            api,
+            is_bundled,
+            version: api.version(),
+            db: ptr::null_mut(),
+            limits: Limits::default(),
+            meter: Rc::default(),
+            text: Vec::new(),
+            _turn: turn,
+        };
+        engine.meter.set(&engine.limits);
+        match engine.reset() {
+            Ok(()) => Ok(engine),
+            Err(Trouble(reason)) => {
+                Err(EngineError::NotOpened { version: std::mem::take(&mut engine.version), reason })
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        if !self.db.is_null() {
+            // SAFETY: open, and closed only here; every statement has been finalised.
+            unsafe { (self.api.sqlite3_close)(self.db) };
+            self.db = ptr::null_mut();
+        }
+    }
+
+    fn open(&mut self) -> Result<(), Trouble> {
+        let api = self.api;
+        // A pragma may have changed the limit, and it outlives connections.
+        api.limit_memory(self.limits.memory_bytes);
+        // SAFETY: `:memory:` is a C string; SQLite writes a handle to `db` even when it fails, so
+        // that the error can be read and the handle closed.
+        let code = unsafe {
+            (api.sqlite3_open_v2)(c":memory:".as_ptr(), &mut self.db, OPEN_READWRITE_CREATE, ptr::null())
+        };
+        if code != codes::OK || self.db.is_null() {
+            let reason = if self.db.is_null() { "no memory".to_string() } else { self.message() };
+            self.close();
+            return Err(Trouble(format!("SQLite does not open a database in memory: {reason}")));
+        }
+        // SAFETY: the connection is open; the meter lives as long as `self`, which closes it first.
+        unsafe {
+            (api.sqlite3_extended_result_codes)(self.db, 1);
+            (api.sqlite3_limit)(self.db, LIMIT_LENGTH, LONGEST_VALUE);
+            (api.sqlite3_progress_handler)(
+                self.db,
+                meter::EVERY,
+                Some(meter::tick),
+                Rc::as_ptr(&self.meter).cast_mut().cast(),
+            );
+            if self.is_bundled {
+                // The package that carries it turns foreign keys on; SQLite itself has them off.
+                let previous: *mut c_int = ptr::null_mut();
+                (api.sqlite3_db_config)(self.db, DBCONFIG_ENABLE_FKEY, 0 as c_int, previous);
+            }
+        }
+        Ok(())
+    }
+
+    fn message(&self) -> String {
+        // SAFETY: the connection is open; SQLite returns a C string, copied before the next call.
+        unsafe { CStr::from_ptr((self.api.sqlite3_errmsg)(self.db)) }.to_string_lossy().into_owned()
+    }
+
+    fn failure(&self, code: c_int, stage: Stage) -> SqlError {
+        let message = match self.meter.over() {
+            Some(Over::Steps(steps)) if code == codes::INTERRUPT => format!("stopped after {steps} steps"),
+            Some(Over::Time(millis)) if code == codes::INTERRUPT => format!("stopped after {millis} ms"),
+            _ => self.message(),
+        };
+        SqlError { class: codes::class(code, stage, &message), code: codes::name(code), message }
+    }
+
+    /// Prepares what starts at byte `from` of the current text; also says where the next statement
+    /// would start. Nothing but blanks and comments is no statement.
+    fn prepare(&self, from: usize) -> Result<(Option<Statement<'_>>, usize), SqlError> {
+        let text = &self.text[from..];
+        let Ok(length) = c_int::try_from(text.len()) else {
+            return Err(SqlError {
+                class: ErrorClass::Limit,
+                code: codes::name(codes::TOOBIG),
+                message: "statement too long".to_string(),
+            });
+        };
+        let mut stmt: *mut sqlite3_stmt = ptr::null_mut();
+        let mut tail = ptr::null();
+        // SAFETY: the connection is open; `text` ends in a NUL and is as long as stated. SQLite sets
+        // `tail` to somewhere inside it.
+        let code = unsafe {
+            (self.api.sqlite3_prepare_v2)(self.db, text.as_ptr().cast(), length, &mut stmt, &mut tail)
+        };
+        if code != codes::OK {
+            return Err(self.failure(code, Stage::Prepare));
+        }
+        // SAFETY: a statement that was just prepared, by this library.
+        let statement = NonNull::new(stmt).map(|stmt| unsafe { Statement::own(self.api, stmt) });
+        Ok((statement, tail as usize - self.text.as_ptr() as usize))
+    }
+
+    /// Whether anything but blanks, semicolons and comments comes after the first statement.
+    fn has_more(&self, mut from: usize) -> bool {
+        let end = self.text.len() - 1;
+        loop {
+            let rest = &self.text[from..end];
+            let skipped = rest.iter().take_while(|byte| byte.is_ascii_whitespace() || **byte == b';').count();
+            if skipped == rest.len() {
+                return false;
+            }
+            // Rare: only SQLite knows where a comment ends.
+            match self.prepare(from + skipped) {
+                Ok((None, next)) if next > from + skipped => from = next,
+                _ => return true,
+            }
+        }
+    }
+
+    fn run(&self) -> Result<Reply, SqlError> {
+        let (statement, tail) = self.prepare(0)?;
+        if self.has_more(tail) {
+            return Err(SqlError {
+                class: ErrorClass::Syntax,
+                code: "SQLITE_ERROR".to_string(),
+                message: "more than one statement".to_string(),
+            });
+        }
+        match statement {
+            None => Ok(Reply::Done { changed: 0 }),
+            Some(statement) if statement.columns() == 0 => self.run_to_end(statement),
+            Some(statement) => self.fetch(statement),
+        }
+    }
+
+    fn run_to_end(&self, mut statement: Statement) -> Result<Reply, SqlError> {
+        // SAFETY: the connection is open.
+        let total = || unsafe { (self.api.sqlite3_total_changes)(self.db) };
+        let before = total();
+        loop {
+            match statement.step() {
+                codes::ROW => {}
+                codes::DONE => break,
+                code => return Err(self.failure(code, Stage::Step)),
+            }
+        }
+        // SQLite's count is that of the last INSERT, UPDATE or DELETE, which may be long ago.
+        let changed = if total() == before {
+            0
+        } else {
+            // SAFETY: the connection is open.
+            unsafe { (self.api.sqlite3_changes)(self.db) }
+        };
+        Ok(Reply::Done { changed: changed as u64 })
+    }
+
+    fn fetch(&self, mut statement: Statement) -> Result<Reply, SqlError> {
+        let columns = statement.columns();
+        let mut values = Vec::new();
+        let mut room = self.limits.memory_bytes;
+        loop {
+            match statement.step() {
+                codes::ROW => {}
+                codes::DONE => return Ok(Reply::Rows(Rows { columns, values })),
+                code => return Err(self.failure(code, Stage::Step)),
+            }
+            if values.len() / columns >= self.limits.rows {
+                return Err(over_limit(format!("more than {} rows", self.limits.rows)));
+            }
+            for column in 0..columns {
+                let value = match statement.value(column) {
+                    Ok(value) => value,
+                    Err(OutOfMemory) => return Err(self.failure(codes::NOMEM, Stage::Step)),
+                };
+                let size = heap_size(&value);
+                if size > room {
+                    return Err(over_limit(format!("a result of over {} bytes", self.limits.memory_bytes)));
+                }
+                room -= size;
+                values.push(value);
+            }
+        }
+    }
+}
+
+/// A result that we, not SQLite, have no room for: it has no code of SQLite's.
+fn over_limit(message: String) -> SqlError {
+    SqlError { class: ErrorClass::Limit, code: String::new(), message }
+}
+
+fn heap_size(value: &Value) -> u64 {
+    let bytes = match value {
+        Value::Text(text) | Value::Decimal(text) | Value::Other { text, .. } => text.len(),
+        Value::Blob(bytes) => bytes.len(),
+        _ => 0,
+    };
+    bytes as u64
+}
+
+impl Engine for SqliteEngine {
+    fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Closing and opening is the quickest way to an empty database, and forgets every pragma.
+    fn reset(&mut self) -> Result<(), Trouble> {
+        self.close();
+        self.open()
+    }
+
+    fn execute(&mut self, sql: &str) -> Result<Reply, Trouble> {
+        if self.db.is_null() {
+            return Err(Trouble("the SQLite connection is closed: its last reset failed".to_string()));
+        }
+        self.text.clear();
+        self.text.extend_from_slice(sql.as_bytes());
+        self.text.push(0);
+        self.meter.start();
+        Ok(self.run().unwrap_or_else(Reply::Failed))
+    }
+
+    fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+        self.meter.set(&limits);
+        self.api.limit_memory(limits.memory_bytes);
+    }
+}
+
+impl Drop for SqliteEngine {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
