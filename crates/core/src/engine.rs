@@ -36,7 +36,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { steps: 5_000_000, millis: 5_000, memory_bytes: 256 << 20, rows: 20_000 }
+        Limits { steps: 1_000_000, millis: 5_000, memory_bytes: 256 << 20, rows: 20_000 }
     }
 }
 

@@ -64,6 +64,11 @@ impl<'a> Session<'a> {
         self.engine.version()
     }
 
+    /// The text of the statement that ran last.
+    pub fn last_sql(&self) -> &str {
+        &self.sql
+    }
+
     /// An empty database again.
     pub fn reset(&mut self) -> Result<(), Trouble> {
         self.engine.reset()

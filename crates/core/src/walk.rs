@@ -4,10 +4,13 @@
 //! statements in the same order.
 
 use crate::dialect::Dialect;
-use crate::engine::Trouble;
+use crate::engine::{ErrorClass, Reply, Trouble};
 use crate::finding::{Evidence, Origin, Verdict};
-use crate::oracle::Oracle;
+use crate::generate::{Generator, Policy, State};
+use crate::oracle::{Oracle, health};
+use crate::rng::Rng;
 use crate::session::Session;
+use crate::sql::Statement;
 use crate::subject::Subject;
 
 /// What a walk tells while it goes.
@@ -32,6 +35,7 @@ pub struct Walk<'a> {
     pub dialect: &'a Dialect,
     pub oracles: Vec<&'static dyn Oracle>,
     pub seed: u64,
+    pub policy: Policy,
 }
 
 impl Walk<'_> {
@@ -42,8 +46,123 @@ impl Walk<'_> {
         session: &mut Session,
         watcher: &mut dyn Watcher,
     ) -> Result<bool, Trouble> {
-        let _ = (number, session, watcher);
+        if !watcher.case(number, 0) {
+            return Ok(false);
+        }
+        session.reset()?;
+        let mut visit =
+            Visit { walk: self, number, state: State::default(), setup: Vec::new(), session, watcher };
+        if !visit.build()? {
+            return Ok(true);
+        }
+        for case in 1..=self.policy.cases_per_database {
+            if !visit.watcher.case(number, case) {
+                return Ok(false);
+            }
+            // One bug shows again and again on the state that showed it: on to the next database.
+            if !visit.case(case)? {
+                break;
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// One database while it is walked.
+struct Visit<'a, 's, 'e> {
+    walk: &'a Walk<'a>,
+    number: u64,
+    state: State,
+    /// The statements that made the state.
+    setup: Vec<Statement>,
+    session: &'s mut Session<'e>,
+    watcher: &'s mut dyn Watcher,
+}
+
+impl Visit<'_, '_, '_> {
+    fn generator(&self, rng: Rng) -> Generator<'_> {
+        Generator::new(rng, self.walk.dialect, &self.state, &self.walk.policy)
+    }
+
+    fn origin(&self, case: u64) -> Origin {
+        Origin { seed: self.walk.seed, database: self.number, case }
+    }
+
+    /// `false`: building it was itself a finding.
+    fn build(&mut self) -> Result<bool, Trouble> {
+        let mut generator = self.generator(Rng::for_case(self.walk.seed, self.number, 0));
+        let plan = generator.plan();
+        let mut rng = generator.rng;
+        for stage in plan {
+            let mut generator = self.generator(rng);
+            let statements = generator.stage(stage);
+            rng = generator.rng;
+            if !self.change(0, statements)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Runs statements that change the state. `false`: one of them was a finding.
+    fn change(&mut self, case: u64, statements: Vec<Statement>) -> Result<bool, Trouble> {
+        for statement in statements {
+            match self.session.run(&statement)? {
+                Reply::Failed(error) if error.class == ErrorClass::Internal => {
+                    let seen = health::evidence(self.session.last_sql().to_string(), error);
+                    let subject = health::subject(self.setup.clone(), statement);
+                    self.confirm(case, subject, seen, &health::Health)?;
+                    return Ok(false);
+                }
+                Reply::Failed(_) => {}
+                _ => {
+                    self.state.apply(&statement);
+                    self.watcher.built(self.session.last_sql());
+                    self.setup.push(statement);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// `false`: there was a finding.
+    fn case(&mut self, case: u64) -> Result<bool, Trouble> {
+        let mut rng = Rng::for_case(self.walk.seed, self.number, case);
+        if rng.chance(self.walk.policy.change_share) {
+            let mut generator = self.generator(rng);
+            let statements = generator.change();
+            rng = generator.rng;
+            if !self.change(case, statements)? {
+                return Ok(false);
+            }
+        }
+        let oracle = *rng.pick(&self.walk.oracles);
+        let mut generator = self.generator(rng);
+        let Some(subject) = oracle.propose(&mut generator) else {
+            self.watcher.verdict(oracle.name(), &Verdict::skip("no subject for this database"));
+            return Ok(true);
+        };
+        let verdict = oracle.check(&subject, self.session)?;
+        self.watcher.verdict(oracle.name(), &verdict);
+        let Verdict::Bug(seen) = verdict else { return Ok(true) };
+        self.confirm(case, Subject { setup: self.setup.clone(), ..subject }, *seen, oracle)?;
         Ok(false)
+    }
+
+    /// Builds the subject anew and checks it again before it is called a finding (SOUNDNESS 0.1).
+    fn confirm(
+        &mut self,
+        case: u64,
+        subject: Subject,
+        seen: Evidence,
+        oracle: &dyn Oracle,
+    ) -> Result<(), Trouble> {
+        let origin = self.origin(case);
+        match replay(&subject, oracle, self.session)? {
+            Verdict::Bug(evidence) => self.watcher.finding(origin, subject, *evidence),
+            _ => self.watcher.unstable(origin, subject, seen),
+        }
+        Ok(())
     }
 }
 

@@ -4,10 +4,13 @@
 //! another process; opening that gives an engine.
 
 mod error;
+pub mod fake;
 mod source;
 pub mod sqlite;
+mod store;
 mod target;
 
 pub use error::EngineError;
 pub use source::Source;
+pub use store::{Available, State, catalog};
 pub use target::{Step, Target};

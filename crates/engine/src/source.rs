@@ -26,3 +26,33 @@ impl Source {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_that_is_no_sqlite_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("libsqlite3.so");
+        std::fs::write(&path, "no library at all").unwrap();
+        let refusal = |path: PathBuf| Source::Library { path }.open().err().unwrap().to_string();
+        let told = refusal(path.clone());
+        assert!(
+            told.starts_with(&format!("{} cannot be loaded as a shared library: ", path.display())),
+            "{told}"
+        );
+        assert_eq!(
+            refusal(PathBuf::from("libc.so.6")),
+            "libc.so.6 is no SQLite library: it has no function sqlite3_libversion"
+        );
+    }
+
+    #[test]
+    fn a_source_travels_between_processes() {
+        for source in [Source::Bundled, Source::Library { path: "/x/libsqlite3.so".into() }] {
+            let json = serde_json::to_string(&source).unwrap();
+            assert_eq!(serde_json::from_str::<Source>(&json).unwrap(), source);
+        }
+    }
+}

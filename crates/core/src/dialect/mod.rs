@@ -27,6 +27,10 @@ pub struct Dialect {
     pub collations: Vec<Name>,
     pub functions: Vec<Function>,
     pub aggregates: Vec<AggregateFunction>,
+    /// Functions whose answer is not a matter of their arguments alone (SOUNDNESS 0.3).
+    pub volatile: Vec<Name>,
+    /// Aggregates whose answer depends on the order of rows (SOUNDNESS 0.5).
+    pub order_dependent: Vec<Name>,
     /// Settings a hunt may vary; no answer may depend on them.
     pub settings: Vec<Setting>,
     /// Settings that must be made before the first table (encodings, page sizes).
@@ -169,6 +173,8 @@ struct File {
     collations: Vec<Name>,
     functions: Vec<Function>,
     aggregates: Vec<AggregateFunction>,
+    volatile: Vec<Name>,
+    order_dependent: Vec<Name>,
     settings: Vec<Setting>,
     #[serde(default)]
     initial_settings: Vec<Setting>,
@@ -216,6 +222,8 @@ impl File {
             collations: self.collations,
             functions: self.functions.into_iter().filter(|f| version.reaches(&f.since)).collect(),
             aggregates: self.aggregates.into_iter().filter(|f| version.reaches(&f.since)).collect(),
+            volatile: self.volatile,
+            order_dependent: self.order_dependent,
             settings: settings(self.settings),
             initial_settings: settings(self.initial_settings),
         }

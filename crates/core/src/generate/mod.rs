@@ -1,9 +1,132 @@
-//! Draws statements and queries.
+//! The one generator: schemas, rows, expressions, queries and statements over a dialect.
+//!
+//! (The design calls this room `gen`; that word is reserved in Rust 2024.)
+//!
+//! A [`Generator`] serves one case: it owns the case's randomness and the scopes of the query being
+//! drawn, and reads the [`State`] of the database. What it draws is valid by construction as far as
+//! the state tells.
+
+mod change;
+mod expr;
+mod plan;
+pub mod policy;
+mod query;
+mod resolve;
+mod schema;
+pub mod state;
+mod values;
+
+use std::sync::Arc;
+
+pub use plan::Stage;
+pub use policy::Policy;
+pub use state::{Column, State, Table};
 
 use crate::dialect::Dialect;
 use crate::rng::Rng;
+use crate::sql::{CommonTable, Expr, Kind, Name};
 
 pub struct Generator<'a> {
     pub rng: Rng,
     pub dialect: &'a Dialect,
+    pub state: &'a State,
+    pub policy: &'a Policy,
+    /// The relations in scope: enclosing queries first, the innermost query's from `inner` on.
+    scope: Vec<Relation>,
+    inner: usize,
+    /// Common tables drawn for the query in the making.
+    common_tables: Vec<CommonTable>,
+    given_names: usize,
+    /// Rows of the FROM in the making, if nothing filtered them.
+    product: usize,
+    pub rules: Rules,
+}
+
+/// What an expression may hold where it is going to stand.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// Subqueries may appear.
+    pub subqueries: bool,
+    /// Columns are qualified by their table; not so in index keys and constraints.
+    pub qualified: bool,
+    /// Only columns whose equal values are identical, and no COLLATE: for what is deduplicated or
+    /// grouped, where the engine may return any of several equal values (SOUNDNESS 0.8).
+    pub identity: bool,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Rules { subqueries: true, qualified: true, identity: false }
+    }
+}
+
+/// A table, view or derived table that a query can name columns of.
+#[derive(Clone, Debug)]
+pub struct Relation {
+    pub alias: Name,
+    pub columns: Arc<Vec<Column>>,
+}
+
+impl<'a> Generator<'a> {
+    pub fn new(rng: Rng, dialect: &'a Dialect, state: &'a State, policy: &'a Policy) -> Self {
+        Generator {
+            rng,
+            dialect,
+            state,
+            policy,
+            scope: Vec::new(),
+            inner: 0,
+            common_tables: Vec::new(),
+            given_names: 0,
+            product: 1,
+            rules: Rules::default(),
+        }
+    }
+
+    /// A name that nothing in the database and nothing drawn in this case has.
+    fn fresh_name(&mut self, prefix: char) -> Name {
+        self.given_names += 1;
+        Name::from(format!("{prefix}{}", self.state.unused(prefix) + self.given_names - 1))
+    }
+
+    /// Draws under other rules, then returns to the present ones.
+    pub fn under<T>(&mut self, rules: Rules, draw: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::replace(&mut self.rules, rules);
+        let drawn = draw(self);
+        self.rules = before;
+        drawn
+    }
+
+    /// Draws with just this table in scope, its columns unqualified and no subqueries: for keys,
+    /// constraints and the WHERE of a statement that changes the table.
+    fn over_table<T>(&mut self, table: &Relation, rules: Rules, draw: impl FnOnce(&mut Self) -> T) -> T {
+        let depth = self.scope.len();
+        let inner = std::mem::replace(&mut self.inner, depth);
+        self.scope.push(table.clone());
+        let drawn = self.under(rules, draw);
+        self.scope.truncate(depth);
+        self.inner = inner;
+        drawn
+    }
+
+    /// The relations of the query being drawn.
+    pub fn relations(&self) -> &[Relation] {
+        &self.scope[self.inner..]
+    }
+
+    fn column_expr(&self, relation: &Relation, column: &Column) -> Expr {
+        if self.rules.qualified {
+            Expr::column(relation.alias.clone(), column.name.clone())
+        } else {
+            Expr::bare_column(column.name.clone())
+        }
+    }
+}
+
+/// An expression with what is known of its values.
+pub(crate) struct Drawn {
+    pub expr: Expr,
+    pub kind: Kind,
+    /// If it is a column: its relation in scope and its place there.
+    pub column: Option<(usize, usize)>,
 }

@@ -30,10 +30,14 @@ macro_rules! api {
         };
 
         impl Api {
+            /// What every SQLite has, so that tests can pretend to be one.
+            #[cfg(test)]
+            pub const REQUIRED: &[&str] = &[$(stringify!($name)),*];
+
             /// Looks every function up; the error is the name of the first one missing.
             fn resolve(library: &Library) -> Result<Api, &'static str> {
                 // SAFETY: a symbol of SQLite's name has SQLite's documented signature, which the
-                // table states; the library is never unloaded (see `load`).
+                // table states; the library is never unloaded (see `inspect`).
                 unsafe {
                     Ok(Api {
                         $($name: *library
@@ -95,9 +99,16 @@ impl Api {
         &BUNDLED
     }
 
+    /// Loads a shared library, ready for use.
+    pub fn load(path: &Path) -> Result<&'static Api, EngineError> {
+        let api = Api::inspect(path)?;
+        api.configure();
+        Ok(Box::leak(Box::new(api)))
+    }
+
     /// Loads a shared library. It stays loaded as long as the process lives: what comes out of it
     /// (functions, exit handlers of an instrumented build) must never dangle.
-    pub fn load(path: &Path) -> Result<&'static Api, EngineError> {
+    pub fn inspect(path: &Path) -> Result<Api, EngineError> {
         // SAFETY: loading runs the library's initialisers; SQLite has none, and for anything else
         // the user named this file to be run. Its own symbols stay its own (RTLD_LOCAL).
         let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| {
@@ -106,8 +117,7 @@ impl Api {
         let api = Api::resolve(&library)
             .map_err(|missing| EngineError::NotSqlite { path: path.to_path_buf(), missing })?;
         std::mem::forget(library);
-        api.configure();
-        Ok(Box::leak(Box::new(api)))
+        Ok(api)
     }
 
     fn configure(&self) {

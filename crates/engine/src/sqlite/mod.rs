@@ -1,12 +1,14 @@
 //! SQLite: the bundled copy, or any shared library of it.
 
-mod api;
+pub(crate) mod api;
+pub(crate) mod build;
 mod codes;
 mod meter;
 mod statement;
 #[cfg(test)]
 mod tests;
 mod turn;
+pub(crate) mod versions;
 
 use std::ffi::{CStr, c_int};
 use std::path::Path;
@@ -30,6 +32,11 @@ const DBCONFIG_ENABLE_FKEY: c_int = 1002;
 /// The longest string, blob or row. The default, a gigabyte, would let `zeroblob` and `replace` eat
 /// the machine long before they fail.
 const LONGEST_VALUE: c_int = 1_000_000;
+
+/// What a library says its version is, if it is one of SQLite at all.
+pub(crate) fn version_of(library: &Path) -> Result<String, EngineError> {
+    Ok(Api::inspect(library)?.version())
+}
 
 /// A database in memory.
 ///

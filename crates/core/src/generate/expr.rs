@@ -1,0 +1,420 @@
+//! Expressions, drawn by the kind of value they should have.
+
+use super::{Drawn, Generator};
+use crate::dialect::Feature;
+use crate::sql::*;
+
+impl Generator<'_> {
+    /// A condition.
+    pub fn predicate(&mut self, depth: usize) -> Expr {
+        if depth == 0 {
+            return self.simple_predicate();
+        }
+        let subqueries = if self.rules.subqueries { 3 } else { 0 };
+        let rows = if self.dialect.can(Feature::RowValues) { 4 } else { 0 };
+        match self.rng.weighted(&[34, 16, 9, 7, 7, 8, subqueries, subqueries, rows, 22, 4, 2]) {
+            0 => self.simple_predicate(),
+            1 => self.comparison(depth - 1),
+            2 => self.truth_test(depth - 1),
+            3 => self.between(depth - 1),
+            4 => self.in_list(depth - 1),
+            5 => self.pattern_match(depth - 1),
+            6 => self.in_query(depth - 1),
+            7 => self.exists(depth - 1),
+            8 => self.row_comparison(depth - 1),
+            9 => self.connective(depth - 1),
+            10 if self.dialect.can(Feature::DynamicTyping) => self.value_expr(Kind::Any, depth),
+            11 => self.case(Kind::Bool, depth - 1),
+            _ => self.simple_predicate(),
+        }
+    }
+
+    /// A condition for WHERE and ON, which should keep some rows: a bare one is too often never TRUE.
+    pub fn filter(&mut self, depth: usize) -> Expr {
+        let predicate = self.predicate(depth);
+        match self.rng.below(100) {
+            0..60 => predicate,
+            60..88 => {
+                let other = self.simple_predicate();
+                Expr::binary(BinaryOp::Or, predicate, other)
+            }
+            _ => predicate.negate(),
+        }
+    }
+
+    /// The predicate most bugs need: a column against a constant that is in the data.
+    fn simple_predicate(&mut self) -> Expr {
+        let Some(drawn) = self.column(Kind::Any) else {
+            return Expr::Literal(self.some_value(Kind::Bool));
+        };
+        match self.rng.below(20) {
+            0 => drawn.expr.is(Truth::Null),
+            1..4 => drawn.expr.is_not(Truth::Null),
+            4 if self.dialect.can(Feature::DynamicTyping) => drawn.expr,
+            _ => {
+                let constant = self.constant_for(&drawn);
+                let column = drawn.expr;
+                let op = self.comparison_op();
+                if self.rng.chance(85) {
+                    Expr::binary(op, column, constant)
+                } else {
+                    Expr::binary(op, constant, column)
+                }
+            }
+        }
+    }
+
+    fn comparison_op(&mut self) -> BinaryOp {
+        use BinaryOp::*;
+        [Eq, Ne, Lt, Le, Gt, Ge, Same, NotSame][self.rng.weighted(&[22, 12, 14, 14, 14, 14, 6, 6])]
+    }
+
+    fn comparison(&mut self, depth: usize) -> Expr {
+        let kind = self.kind();
+        let left = self.value_expr(kind, depth);
+        let right = self.value_expr(kind, depth);
+        Expr::binary(self.comparison_op(), left, right)
+    }
+
+    fn truth_test(&mut self, depth: usize) -> Expr {
+        let negated = self.rng.chance(50);
+        let (expr, test) = match self.rng.below(3) {
+            0 => {
+                let kind = self.kind();
+                (self.value_expr(kind, depth), Truth::Null)
+            }
+            1 => (self.predicate(depth), Truth::True),
+            _ => (self.predicate(depth), Truth::False),
+        };
+        Expr::Is { expr: Box::new(expr), test, negated }
+    }
+
+    fn between(&mut self, depth: usize) -> Expr {
+        let kind = self.kind();
+        Expr::Between {
+            expr: Box::new(self.value_expr(kind, depth)),
+            low: Box::new(self.value_expr(kind, depth)),
+            high: Box::new(self.value_expr(kind, depth)),
+            negated: self.rng.chance(25),
+        }
+    }
+
+    fn in_list(&mut self, depth: usize) -> Expr {
+        let left = self.left_operand(depth);
+        let list = (0..self.rng.between(1, 4))
+            .map(|_| match self.rng.chance(70) {
+                true => self.constant_for(&left),
+                false => self.value_expr(left.kind, depth),
+            })
+            .collect();
+        Expr::InList { expr: Box::new(left.expr), list, negated: self.rng.chance(35) }
+    }
+
+    fn pattern_match(&mut self, depth: usize) -> Expr {
+        let glob = self.dialect.can(Feature::Glob) && self.rng.chance(35);
+        let expr = self.value_expr(Kind::Text, depth);
+        let pattern =
+            if self.rng.chance(80) { self.pattern(glob) } else { self.value_expr(Kind::Text, depth) };
+        let escape = (!glob && self.rng.chance(6)).then(|| Box::new(Expr::text("\\")));
+        Expr::Match {
+            op: if glob { MatchOp::Glob } else { MatchOp::Like },
+            expr: Box::new(expr),
+            pattern: Box::new(pattern),
+            escape,
+            negated: self.rng.chance(25),
+        }
+    }
+
+    /// A pattern made of a value in the data and wildcards, so that it matches some rows.
+    fn pattern(&mut self, glob: bool) -> Expr {
+        let known = match self.constant(Kind::Text) {
+            Expr::Literal(Value::Text(text)) => text,
+            Expr::Literal(Value::Int(i)) => i.to_string(),
+            _ => String::from("a"),
+        };
+        let (many, one) = if glob { ('*', '?') } else { ('%', '_') };
+        let mut letters: Vec<char> = known.chars().take(6).collect();
+        match self.rng.below(5) {
+            0 => letters.push(many),
+            1 => letters.insert(0, many),
+            2 if !letters.is_empty() => {
+                let at = self.rng.below(letters.len());
+                letters[at] = one;
+            }
+            3 => {
+                letters.insert(0, many);
+                letters.push(many);
+            }
+            _ => {}
+        }
+        Expr::text(letters.into_iter().collect::<String>())
+    }
+
+    fn in_query(&mut self, depth: usize) -> Expr {
+        let Drawn { expr, kind, .. } = self.left_operand(depth);
+        let query = self.column_query(kind, depth);
+        Expr::InQuery { expr: Box::new(expr), query: Box::new(query), negated: self.rng.chance(30) }
+    }
+
+    fn exists(&mut self, depth: usize) -> Expr {
+        let query = self.column_query(Kind::Any, depth);
+        Expr::Exists { query: Box::new(query), negated: self.rng.chance(30) }
+    }
+
+    fn row_comparison(&mut self, depth: usize) -> Expr {
+        let width = self.rng.between(2, 3);
+        let (mut left, mut right) = (Vec::new(), Vec::new());
+        for _ in 0..width {
+            let operand = self.left_operand(depth);
+            right.push(match self.rng.chance(60) {
+                true => self.constant_for(&operand),
+                false => self.value_expr(operand.kind, depth),
+            });
+            left.push(operand.expr);
+        }
+        Expr::binary(self.comparison_op(), Expr::Row(left), Expr::Row(right))
+    }
+
+    fn connective(&mut self, depth: usize) -> Expr {
+        match self.rng.below(9) {
+            0..3 => Expr::binary(BinaryOp::And, self.predicate(depth), self.predicate(depth)),
+            3..7 => Expr::binary(BinaryOp::Or, self.predicate(depth), self.predicate(depth)),
+            _ => self.predicate(depth).negate(),
+        }
+    }
+
+    /// An expression of the kind, or of one that converts to it.
+    pub fn value_expr(&mut self, kind: Kind, depth: usize) -> Expr {
+        if kind == Kind::Bool {
+            return self.predicate(depth);
+        }
+        if depth == 0 || self.rng.chance(45) {
+            return self.leaf(kind);
+        }
+        let depth = depth - 1;
+        let subqueries = if self.rules.subqueries { 3 } else { 0 };
+        match self.rng.weighted(&[16, 30, 9, 7, 8, subqueries, 6, 6]) {
+            0 => self.operator(kind, depth),
+            1 => self.function(kind, depth),
+            2 => self.cast(kind, depth),
+            3 => self.case(kind, depth),
+            4 => self.signed(kind, depth),
+            5 => Expr::Subquery(Box::new(self.aggregate_query(kind, depth))),
+            6 => self.collated(kind, depth),
+            _ if self.dialect.can(Feature::DynamicTyping) => self.predicate(depth),
+            _ => self.leaf(kind),
+        }
+    }
+
+    fn leaf(&mut self, kind: Kind) -> Expr {
+        if self.rng.chance(68)
+            && let Some(column) = self.column(kind)
+        {
+            return column.expr;
+        }
+        self.constant(kind)
+    }
+
+    /// Something to compare with: mostly a column.
+    fn left_operand(&mut self, depth: usize) -> Drawn {
+        if self.rng.chance(65)
+            && let Some(column) = self.column(Kind::Any)
+        {
+            return column;
+        }
+        let kind = self.kind();
+        Drawn { expr: self.value_expr(kind, depth), kind, column: None }
+    }
+
+    /// A column in scope, of the kind if there is one; outer queries' columns now and then.
+    pub(crate) fn column(&mut self, kind: Kind) -> Option<Drawn> {
+        let from = if self.inner > 0 && self.rng.chance(20) { 0 } else { self.inner };
+        self.column_from(from, kind)
+    }
+
+    /// A column of the innermost query: an aggregate over an outer column belongs to the outer query.
+    pub(crate) fn own_column(&mut self, kind: Kind) -> Option<Drawn> {
+        self.column_from(self.inner, kind)
+    }
+
+    fn column_from(&mut self, from: usize, kind: Kind) -> Option<Drawn> {
+        let crossing = kind == Kind::Any || self.dialect.can(Feature::DynamicTyping);
+        if from == self.scope.len() {
+            return None;
+        }
+        // A few draws find a fitting column almost always; then the first fitting one.
+        for attempt in 0..4 {
+            let relation = from + self.rng.below(self.scope.len() - from);
+            let columns = &self.scope[relation].columns;
+            if columns.is_empty() {
+                continue;
+            }
+            let at = self.rng.below(columns.len());
+            let column = &columns[at];
+            let fits = kind == column.ty.kind || (crossing && attempt >= 1) || kind == Kind::Any;
+            if fits && (!self.rules.identity || column.identity) {
+                return Some(self.drawn_column(relation, at));
+            }
+        }
+        let places = (from..self.scope.len())
+            .flat_map(|relation| (0..self.scope[relation].columns.len()).map(move |at| (relation, at)));
+        let mut fitting = places.filter(|(relation, at)| {
+            let column = &self.scope[*relation].columns[*at];
+            (crossing || column.ty.kind == kind) && (!self.rules.identity || column.identity)
+        });
+        let (relation, at) = fitting.next()?;
+        Some(self.drawn_column(relation, at))
+    }
+
+    fn drawn_column(&self, relation: usize, at: usize) -> Drawn {
+        let column = &self.scope[relation].columns[at];
+        let expr = self.column_expr(&self.scope[relation], column);
+        Drawn { expr, kind: column.ty.kind, column: Some((relation, at)) }
+    }
+
+    /// A constant to compare with: mostly one that the column compared has held.
+    fn constant_for(&mut self, drawn: &Drawn) -> Expr {
+        if self.rng.chance(self.policy.known_constant_share)
+            && let Some((relation, at)) = drawn.column
+            && let Some(value) = self.rng.choose(&self.scope[relation].columns[at].pool)
+        {
+            return Expr::Literal(value.clone());
+        }
+        self.constant(drawn.kind)
+    }
+
+    /// A constant, mostly one that some column in scope has held.
+    pub(crate) fn constant(&mut self, kind: Kind) -> Expr {
+        if self.rng.chance(self.policy.known_constant_share) && !self.scope.is_empty() {
+            for _ in 0..3 {
+                let relation = self.rng.pick(&self.scope);
+                if let Some(column) = self.rng.choose(&relation.columns)
+                    && (kind == Kind::Any || column.ty.kind == kind)
+                    && let Some(value) = self.rng.choose(&column.pool)
+                {
+                    return Expr::Literal(value.clone());
+                }
+            }
+        }
+        Expr::Literal(self.value(kind))
+    }
+
+    /// A kind to compare in: one that some column in scope has.
+    pub(crate) fn kind(&mut self) -> Kind {
+        if self.rng.chance(85)
+            && let Some(relation) = self.rng.choose(&self.scope)
+            && let Some(column) = self.rng.choose(&relation.columns)
+        {
+            return column.ty.kind;
+        }
+        *self.rng.pick(&[Kind::Int, Kind::Text, Kind::Real])
+    }
+
+    fn operator(&mut self, kind: Kind, depth: usize) -> Expr {
+        use BinaryOp::*;
+        let numbers: &[BinaryOp] = if self.dialect.can(Feature::BitOps) {
+            &[Add, Sub, Mul, Div, Mod, BitAnd, BitOr, ShiftLeft, ShiftRight]
+        } else {
+            &[Add, Sub, Mul, Div, Mod]
+        };
+        let (op, operands) = match kind {
+            Kind::Text | Kind::Blob => (Concat, Kind::Text),
+            Kind::Any if self.rng.chance(30) => (Concat, Kind::Text),
+            Kind::Any => (*self.rng.pick(numbers), Kind::Int),
+            kind => (*self.rng.pick(numbers), kind),
+        };
+        Expr::binary(op, self.value_expr(operands, depth), self.value_expr(operands, depth))
+    }
+
+    fn function(&mut self, kind: Kind, depth: usize) -> Expr {
+        let dialect = self.dialect;
+        for attempt in 0..4 {
+            let Some(function) = self.rng.choose(&dialect.functions) else { break };
+            let fits = kind == Kind::Any || function.returns == kind || function.returns == Kind::Any;
+            if !(fits || attempt >= 2 && dialect.can(Feature::DynamicTyping)) {
+                continue;
+            }
+            let wanted = if function.returns == Kind::Any { kind } else { Kind::Any };
+            let mut args = Vec::with_capacity(function.args.len());
+            for arg in &function.args {
+                let arg = if *arg == Kind::Any { wanted } else { *arg };
+                args.push(self.value_expr(arg, depth));
+            }
+            if let Some(more) = function.more {
+                for _ in 0..self.rng.below(3) {
+                    args.push(self.value_expr(if more == Kind::Any { wanted } else { more }, depth));
+                }
+            }
+            return Expr::function(function.name.clone(), args);
+        }
+        self.leaf(kind)
+    }
+
+    fn cast(&mut self, kind: Kind, depth: usize) -> Expr {
+        let dialect = self.dialect;
+        let fitting = dialect.casts.iter().find(|ty| ty.kind == kind);
+        match fitting.or_else(|| self.rng.choose(&dialect.casts)) {
+            Some(ty) => {
+                let source = self.kind();
+                Expr::Cast { expr: Box::new(self.value_expr(source, depth)), ty: ty.clone() }
+            }
+            None => self.leaf(kind),
+        }
+    }
+
+    fn case(&mut self, kind: Kind, depth: usize) -> Expr {
+        let compared = self.rng.chance(35).then(|| self.kind());
+        let operand = compared.map(|kind| Box::new(self.value_expr(kind, depth)));
+        let branches = (0..self.rng.between(1, 2))
+            .map(|_| Branch {
+                when: match compared {
+                    Some(kind) => self.value_expr(kind, depth),
+                    None => self.predicate(depth),
+                },
+                then: self.value_expr(kind, depth),
+            })
+            .collect();
+        let otherwise = self.rng.chance(60).then(|| Box::new(self.value_expr(kind, depth)));
+        Expr::Case { operand, branches, otherwise }
+    }
+
+    fn signed(&mut self, kind: Kind, depth: usize) -> Expr {
+        let numeric = kind.is_numeric() || self.dialect.can(Feature::DynamicTyping);
+        if !numeric {
+            return self.leaf(kind);
+        }
+        let op = match self.rng.below(4) {
+            0 => UnaryOp::Minus,
+            1 if self.dialect.can(Feature::BitOps) => UnaryOp::BitNot,
+            _ => UnaryOp::Plus,
+        };
+        Expr::unary(op, self.value_expr(kind, depth))
+    }
+
+    fn collated(&mut self, kind: Kind, depth: usize) -> Expr {
+        let dialect = self.dialect;
+        let fits = dialect.can(Feature::Collate)
+            && !self.rules.identity
+            && (kind == Kind::Text || dialect.can(Feature::DynamicTyping));
+        match self.rng.choose(&dialect.collations) {
+            Some(collation) if fits => {
+                Expr::Collate { expr: Box::new(self.value_expr(kind, depth)), collation: collation.clone() }
+            }
+            _ => self.leaf(kind),
+        }
+    }
+
+    /// A small whole number, never an overflow when summed: what SUM may be drawn over (SOUNDNESS 1).
+    pub fn small_int(&mut self, depth: usize) -> Expr {
+        if self.rng.chance(25) {
+            return Expr::function("LENGTH", vec![self.value_expr(Kind::Any, depth)]);
+        }
+        let kind = self.kind();
+        let dialect = self.dialect;
+        let Some(int) = dialect.casts.iter().find(|ty| ty.kind == Kind::Int) else {
+            return Expr::function("LENGTH", vec![self.value_expr(Kind::Text, depth)]);
+        };
+        let whole = Expr::Cast { expr: Box::new(self.value_expr(kind, depth)), ty: int.clone() };
+        Expr::binary(BinaryOp::Mod, whole, Expr::int(1000))
+    }
+}

@@ -1,0 +1,280 @@
+//! FROM clauses and whole queries.
+
+use std::sync::Arc;
+
+use super::{Generator, Relation, Rules, Table};
+use crate::dialect::Feature;
+use crate::sql::*;
+
+/// A FROM clause, whose relations are in the generator's scope.
+pub struct From {
+    pub tables: Vec<TableRef>,
+}
+
+impl<'a> Generator<'a> {
+    /// A FROM of one to the policy's number of relations; they stay in scope for what is drawn next.
+    /// `None` if the database has no table.
+    pub fn from_clause(&mut self, max_relations: usize) -> Option<From> {
+        if self.state.tables.is_empty() {
+            return None;
+        }
+        let count = match self.rng.below(10) {
+            0..5 => 1,
+            5..9 => 2.min(max_relations),
+            _ => max_relations,
+        };
+        let first = self.relation();
+        let comma = self.rng.chance(30);
+        let mut tables = vec![first];
+        for _ in 1..count {
+            if self.product > self.policy.max_product {
+                break;
+            }
+            if comma {
+                tables.push(self.relation());
+            } else if let Some(left) = tables.pop() {
+                tables.push(self.joined(left));
+            }
+        }
+        Some(From { tables })
+    }
+
+    /// Puts one more relation in scope.
+    fn relation(&mut self) -> TableRef {
+        if self.rules.subqueries && self.rng.chance(9) {
+            return self.derived();
+        }
+        let table = self.affordable_table();
+        let taken = self.scope.iter().any(|relation| relation.alias == table.name);
+        let alias = taken.then(|| self.fresh_name('a'));
+        let hint = (!table.is_view && self.dialect.can(Feature::IndexHints) && self.rng.chance(3))
+            .then_some(IndexHint::NotIndexed);
+        self.scope.push(Relation {
+            alias: alias.clone().unwrap_or_else(|| table.name.clone()),
+            columns: table.columns.clone(),
+        });
+        TableRef::Table { name: table.name.clone(), alias, hint }
+    }
+
+    /// A table, a small one if the FROM in the making is large already.
+    fn affordable_table(&mut self) -> &'a Table {
+        let state = self.state;
+        let mut table = self.rng.pick(&state.tables);
+        for _ in 0..4 {
+            let other = self.rng.pick(&state.tables);
+            if self.product * table.rows <= self.policy.max_product {
+                break;
+            }
+            if other.rows < table.rows {
+                table = other;
+            }
+        }
+        self.product *= table.rows.max(1);
+        table
+    }
+
+    fn derived(&mut self) -> TableRef {
+        let alias = self.fresh_name('d');
+        let query = self.isolated(|g| g.relation_query(1));
+        let columns = Arc::new(self.state.columns_of(&query));
+        self.scope.push(Relation { alias: alias.clone(), columns });
+        if self.dialect.can(Feature::Cte) && self.rng.chance(35) {
+            let materialized = self.rng.chance(40).then(|| self.rng.chance(50));
+            self.common_tables.push(CommonTable {
+                name: alias.clone(),
+                columns: Vec::new(),
+                materialized,
+                query,
+            });
+            return TableRef::table(alias);
+        }
+        TableRef::Derived { query: Box::new(query), alias, columns: Vec::new(), lateral: false }
+    }
+
+    /// Draws a query that sees nothing of the present scope.
+    fn isolated<T>(&mut self, draw: impl FnOnce(&mut Self) -> T) -> T {
+        let scope = std::mem::take(&mut self.scope);
+        let inner = std::mem::replace(&mut self.inner, 0);
+        let common_tables = std::mem::take(&mut self.common_tables);
+        let drawn = self.under(Rules { subqueries: false, ..Rules::default() }, draw);
+        self.scope = scope;
+        self.inner = inner;
+        self.common_tables = common_tables;
+        drawn
+    }
+
+    fn joined(&mut self, left: TableRef) -> TableRef {
+        let natural_possible = self.relations().len() == 1;
+        let left_columns = natural_possible.then(|| self.relations()[0].columns.clone());
+        let right = self.relation();
+        let can = |feature| self.dialect.can(feature);
+        let weights = [
+            45,
+            if can(Feature::LeftJoin) { 30 } else { 0 },
+            if can(Feature::RightJoin) { 10 } else { 0 },
+            if can(Feature::FullJoin) { 8 } else { 0 },
+            8,
+        ];
+        use JoinKind::*;
+        let kind = [Inner, Left, Right, Full, Cross][self.rng.weighted(&weights)];
+        if kind == Cross {
+            return TableRef::join(kind, left, right, JoinOn::Nothing);
+        }
+        if let Some(left_columns) = left_columns
+            && self.rng.chance(10)
+        {
+            let right_columns = &self.relations()[1].columns;
+            let shared: Vec<Name> = left_columns
+                .iter()
+                .map(|column| column.name.clone())
+                .filter(|name| right_columns.iter().any(|column| column.name == *name))
+                .collect();
+            if can(Feature::NaturalJoin) && self.rng.chance(40) {
+                return TableRef::join(kind, left, right, JoinOn::Natural);
+            }
+            if can(Feature::JoinUsing)
+                && let Some(name) = self.rng.choose(&shared)
+            {
+                return TableRef::join(kind, left, right, JoinOn::Using(vec![name.clone()]));
+            }
+        }
+        let on = self.join_condition();
+        TableRef::join(kind, left, right, JoinOn::On(on))
+    }
+
+    /// What joins the newest relation to those before it: often an equality that some rows meet.
+    fn join_condition(&mut self) -> Expr {
+        let newest = self.relations().len() - 1;
+        if self.rng.chance(65)
+            && let Some((a, b)) = self.matching_columns(newest)
+        {
+            use BinaryOp::*;
+            let op = [Eq, Ne, Lt, Ge, Same][self.rng.weighted(&[55, 10, 10, 10, 15])];
+            return Expr::binary(op, a, b);
+        }
+        match self.rng.below(12) {
+            0 => Expr::Literal(self.some_value(Kind::Bool)),
+            1..3 => Expr::int(1),
+            _ => self.filter(2),
+        }
+    }
+
+    /// A column of the newest relation and one before it, if a few draws find any: such as share a value.
+    fn matching_columns(&mut self, newest: usize) -> Option<(Expr, Expr)> {
+        let mut drawn = None;
+        for _ in 0..4 {
+            let left = self.rng.pick(&self.scope[self.inner..self.inner + newest]);
+            let right = &self.scope[self.inner + newest];
+            let (Some(a), Some(b)) = (self.rng.choose(&left.columns), self.rng.choose(&right.columns)) else {
+                continue;
+            };
+            drawn = Some((self.column_expr(left, a), self.column_expr(right, b)));
+            if a.pool.iter().any(|value| !value.is_null() && b.pool.contains(value)) {
+                break;
+            }
+        }
+        drawn
+    }
+
+    /// Expressions to select, at least one.
+    pub fn select_items(&mut self, most: usize) -> Vec<Expr> {
+        (0..self.rng.between(1, most))
+            .map(|_| {
+                if self.rng.chance(75)
+                    && let Some(column) = self.column(Kind::Any)
+                {
+                    return column.expr;
+                }
+                let kind = self.kind();
+                self.value_expr(kind, 2)
+            })
+            .collect()
+    }
+
+    /// The query as it stands, with the common tables that its parts name.
+    pub fn finish(&mut self, select: Select) -> Query {
+        let tables = std::mem::take(&mut self.common_tables);
+        let with = (!tables.is_empty()).then_some(With { recursive: false, tables });
+        Query { with, ..Query::select(select) }
+    }
+
+    /// A query for a view or a derived table, its items named. Never a compound and
+    /// never DISTINCT: the affinity of their columns is not defined (SOUNDNESS 1).
+    pub(super) fn relation_query(&mut self, max_relations: usize) -> Query {
+        let from = self.from_clause(max_relations).map(|from| from.tables).unwrap_or_default();
+        if self.rng.chance(15) && !from.is_empty() {
+            return self.grouped_relation(from);
+        }
+        let mut items = Vec::new();
+        for at in 0..self.rng.between(1, 3) {
+            let expr = match self.column(Kind::Any) {
+                Some(column) if self.rng.chance(75) => column.expr,
+                _ => {
+                    let kind = self.kind();
+                    self.value_expr(kind, 1)
+                }
+            };
+            items.push(SelectItem::Expr { expr, alias: Some(Name::from(format!("c{at}"))) });
+        }
+        let filter = self.rng.chance(25).then(|| self.filter(1));
+        self.finish(Select { items, from, filter, ..Select::default() })
+    }
+
+    fn grouped_relation(&mut self, from: Vec<TableRef>) -> Query {
+        let key = self.under(Rules { identity: true, ..self.rules }, |g| g.column(Kind::Any));
+        let mut items = vec![SelectItem::Expr { expr: Expr::count_rows(), alias: Some("c0".into()) }];
+        let mut group_by = Vec::new();
+        if let Some(key) = key {
+            items.push(SelectItem::Expr { expr: key.expr.clone(), alias: Some("c1".into()) });
+            group_by.push(key.expr);
+        }
+        self.finish(Select { items, from, group_by, ..Select::default() })
+    }
+
+    /// A subquery of one column, which may look at the rows around it.
+    pub(super) fn column_query(&mut self, kind: Kind, depth: usize) -> Query {
+        self.subquery(depth, |g, depth| {
+            let item = match g.column(kind) {
+                Some(column) => column.expr,
+                None => g.value_expr(kind, depth),
+            };
+            SelectItem::from(item)
+        })
+    }
+
+    /// A subquery of one value: always an aggregate, since which row a plain one returns is not defined.
+    pub(super) fn aggregate_query(&mut self, kind: Kind, depth: usize) -> Query {
+        self.subquery(depth, |g, _| {
+            let rules = Rules { identity: true, ..g.rules };
+            let column = g.under(rules, |g| g.own_column(kind));
+            SelectItem::from(match (column, g.rng.below(3)) {
+                (Some(column), 0) => Expr::aggregate("MIN", vec![column.expr]),
+                (Some(column), 1) => Expr::aggregate("MAX", vec![column.expr]),
+                (Some(column), _) if g.rng.chance(50) => Expr::aggregate("COUNT", vec![column.expr]),
+                _ => Expr::count_rows(),
+            })
+        })
+    }
+
+    fn subquery(&mut self, depth: usize, item: impl FnOnce(&mut Self, usize) -> SelectItem) -> Query {
+        let depth = depth.saturating_sub(1);
+        let outer = self.scope.len();
+        let inner = std::mem::replace(&mut self.inner, outer);
+        // One table: nested FROMs cost the engine most and find least.
+        let product = self.product;
+        let table = self.affordable_table();
+        self.product = product;
+        let taken = self.scope.iter().any(|relation| relation.alias == table.name);
+        let alias = taken.then(|| self.fresh_name('a'));
+        self.scope.push(Relation {
+            alias: alias.clone().unwrap_or_else(|| table.name.clone()),
+            columns: table.columns.clone(),
+        });
+        let from = vec![TableRef::Table { name: table.name.clone(), alias, hint: None }];
+        let items = vec![item(self, depth)];
+        let filter = self.rng.chance(60).then(|| self.predicate(depth));
+        self.scope.truncate(outer);
+        self.inner = inner;
+        Query::select(Select { items, from, filter, ..Select::default() })
+    }
+}

@@ -1,0 +1,110 @@
+//! What columns a query has: derived from its tree, for views and derived tables alike.
+
+use std::sync::Arc;
+
+use super::state::{Column, State};
+use crate::sql::visit::{Visitor, walk_query, walk_table};
+use crate::sql::*;
+
+impl State {
+    /// The columns of a query's result, by the names of its items. An item that is a column keeps what
+    /// is known of it; anything else is computed.
+    pub fn columns_of(&self, query: &Query) -> Vec<Column> {
+        let Some(select) = query.as_select() else { return Vec::new() };
+        let mut relations = Vec::new();
+        for table in &select.from {
+            self.relations_of(table, query.with.as_ref(), &mut relations);
+        }
+        let known = |reference: &ColumnRef| {
+            relations
+                .iter()
+                .filter(|(alias, _)| reference.table.as_ref().is_none_or(|table| table == alias))
+                .find_map(|(_, columns)| columns.iter().find(|column| column.name == reference.column))
+        };
+        let mut columns = Vec::new();
+        for item in &select.items {
+            let SelectItem::Expr { expr, alias: Some(name) } = item else { continue };
+            columns.push(match expr {
+                Expr::Column(reference) => match known(reference) {
+                    // An outer join may pad it, a join may repeat it.
+                    Some(column) => {
+                        Column { name: name.clone(), not_null: false, unique: false, ..column.clone() }
+                    }
+                    None => computed(name.clone(), Kind::Any),
+                },
+                other => computed(name.clone(), kind_of(other)),
+            });
+        }
+        columns
+    }
+
+    fn relations_of(
+        &self,
+        table: &TableRef,
+        with: Option<&With>,
+        relations: &mut Vec<(Name, Arc<Vec<Column>>)>,
+    ) {
+        match table {
+            TableRef::Table { name, alias, .. } => {
+                let common = with.and_then(|with| with.tables.iter().find(|table| table.name == *name));
+                let columns = match common {
+                    Some(common) => Arc::new(self.columns_of(&common.query)),
+                    None => self.table(name).map(|table| table.columns.clone()).unwrap_or_default(),
+                };
+                relations.push((alias.as_ref().unwrap_or(name).clone(), columns));
+            }
+            TableRef::Derived { query, alias, .. } => {
+                relations.push((alias.clone(), Arc::new(self.columns_of(query))));
+            }
+            TableRef::Join { left, right, .. } => {
+                self.relations_of(left, with, relations);
+                self.relations_of(right, with, relations);
+            }
+            TableRef::Function { .. } => {}
+        }
+    }
+}
+
+/// The tables a query names anywhere.
+pub fn tables_read(query: &Query) -> Vec<Name> {
+    struct Tables(Vec<Name>);
+    impl Visitor for Tables {
+        fn query(&mut self, query: &Query) {
+            walk_query(self, query);
+        }
+        fn table(&mut self, table: &TableRef) {
+            if let TableRef::Table { name, .. } = table
+                && !self.0.contains(name)
+            {
+                self.0.push(name.clone());
+            }
+            walk_table(self, table);
+        }
+    }
+    let mut tables = Tables(Vec::new());
+    tables.query(query);
+    tables.0
+}
+
+/// A column that is an expression: no affinity, no one representative among equal values.
+fn computed(name: Name, kind: Kind) -> Column {
+    let ty = DataType::new("", kind);
+    Column { identity: false, ..Column::from_def(&ColumnDef { name, ty, constraints: Vec::new() }) }
+}
+
+fn kind_of(expr: &Expr) -> Kind {
+    match expr {
+        Expr::Literal(value) => value.kind(),
+        Expr::Cast { ty, .. } => ty.kind,
+        Expr::Collate { expr, .. } => kind_of(expr),
+        Expr::Binary { op, .. } if op.is_comparison() => Kind::Bool,
+        Expr::Is { .. }
+        | Expr::Between { .. }
+        | Expr::InList { .. }
+        | Expr::InQuery { .. }
+        | Expr::Exists { .. }
+        | Expr::Match { .. } => Kind::Bool,
+        Expr::Aggregate(aggregate) if aggregate.name.eq_ignore_ascii_case("count") => Kind::Int,
+        _ => Kind::Any,
+    }
+}

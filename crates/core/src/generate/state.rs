@@ -1,0 +1,353 @@
+//! The state of a database as the generator knows it: followed statement by statement, so that a
+//! dropped or renamed column is never used again.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::resolve::tables_read;
+use crate::sql::*;
+
+/// Values kept per column to draw constants from.
+const POOL_SIZE: usize = 24;
+
+#[derive(Clone, Debug, Default)]
+pub struct State {
+    pub tables: Vec<Table>,
+    pub indexes: Vec<Index>,
+    /// For each prefix the first number that no name has had: names are never used twice.
+    unused: BTreeMap<char, usize>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Table {
+    pub name: Name,
+    pub is_view: bool,
+    pub temporary: bool,
+    pub strict: bool,
+    pub has_rowid: bool,
+    /// Rows inserted less rows deleted, as far as it is known.
+    pub rows: usize,
+    /// Shared with every query that uses the table.
+    pub columns: Arc<Vec<Column>>,
+    /// Tables a view reads; they cannot be dropped while it stands.
+    pub reads: Vec<Name>,
+    /// An INSERT or UPDATE may violate something: a key, a CHECK.
+    pub constrained: bool,
+    /// It may violate what `OR REPLACE` does not mend: a CHECK, a NOT NULL.
+    pub unreplaceable: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Column {
+    pub name: Name,
+    pub ty: DataType,
+    pub not_null: bool,
+    pub unique: bool,
+    pub generated: bool,
+    /// Takes integers only: SQLite's `INTEGER PRIMARY KEY`.
+    pub rowid_alias: bool,
+    pub collation: Option<Name>,
+    /// Some constraint, index or view names it: it cannot be dropped.
+    pub pinned: bool,
+    /// Two values that compare equal are the same value. False under a collation that folds, and for
+    /// columns that may hold both 1 and 1.0; such columns have no one representative (SOUNDNESS 0.8).
+    pub identity: bool,
+    /// Values that were put in, for constants that meet the data.
+    pub pool: Vec<Value>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Index {
+    pub name: Name,
+    pub table: Name,
+}
+
+impl Column {
+    pub fn from_def(def: &ColumnDef) -> Column {
+        let mut column = Column {
+            name: def.name.clone(),
+            ty: def.ty.clone(),
+            not_null: false,
+            unique: false,
+            generated: false,
+            rowid_alias: false,
+            collation: None,
+            pinned: false,
+            identity: false,
+            pool: Vec::new(),
+        };
+        for constraint in &def.constraints {
+            match constraint {
+                ColumnConstraint::NotNull => column.not_null = true,
+                ColumnConstraint::PrimaryKey { desc, .. } => {
+                    column.unique = true;
+                    column.pinned = true;
+                    column.rowid_alias = !desc && def.ty.name.eq_ignore_ascii_case("integer");
+                }
+                ColumnConstraint::Unique { .. } => {
+                    column.unique = true;
+                    column.pinned = true;
+                }
+                ColumnConstraint::Check(_) => column.pinned = true,
+                ColumnConstraint::Collate(name) => column.collation = Some(name.clone()),
+                ColumnConstraint::Generated { .. } => column.generated = true,
+                ColumnConstraint::Default(_) => {}
+                ColumnConstraint::References { .. } => column.pinned = true,
+            }
+        }
+        column.identity = column.has_plain_collation() && column.ty.kind.equality_is_identity();
+        column
+    }
+
+    /// Text compares byte by byte.
+    pub fn has_plain_collation(&self) -> bool {
+        self.collation.as_deref().is_none_or(|collation| collation.eq_ignore_ascii_case("binary"))
+    }
+}
+
+impl Kind {
+    /// A column of this kind cannot hold two different values that compare equal.
+    fn equality_is_identity(self) -> bool {
+        matches!(self, Kind::Int | Kind::Real | Kind::Decimal | Kind::Text | Kind::Bool | Kind::Date)
+    }
+}
+
+impl State {
+    pub fn table(&self, name: &str) -> Option<&Table> {
+        self.tables.iter().find(|table| table.name == name)
+    }
+
+    fn table_mut(&mut self, name: &str) -> Option<&mut Table> {
+        self.tables.iter_mut().find(|table| table.name == name)
+    }
+
+    pub fn base_tables(&self) -> impl Iterator<Item = &Table> {
+        self.tables.iter().filter(|table| !table.is_view)
+    }
+
+    /// The first number that no name with this prefix has had.
+    pub fn unused(&self, prefix: char) -> usize {
+        self.unused.get(&prefix).copied().unwrap_or(0)
+    }
+
+    fn note_name(&mut self, name: &str) {
+        let mut letters = name.chars();
+        if let (Some(prefix), Ok(number)) = (letters.next(), letters.as_str().parse::<usize>()) {
+            let unused = self.unused.entry(prefix).or_insert(0);
+            *unused = (*unused).max(number + 1);
+        }
+    }
+
+    /// Takes in a statement that the engine has accepted.
+    pub fn apply(&mut self, statement: &Statement) {
+        match statement {
+            Statement::CreateTable(create) => self.create_table(create),
+            Statement::CreateIndex(create) => self.create_index(create),
+            Statement::CreateView(create) => self.create_view(create),
+            Statement::AlterTable { table, action } => self.alter(table, action),
+            Statement::Drop { object: ObjectKind::Index, name, .. } => {
+                self.indexes.retain(|index| index.name != *name);
+            }
+            Statement::Drop { name, .. } => {
+                self.tables.retain(|table| table.name != *name);
+                self.indexes.retain(|index| index.table != *name);
+            }
+            Statement::Insert(insert) => self.insert(insert),
+            Statement::Update(update) => {
+                for assignment in &update.assignments {
+                    if let Expr::Literal(value) = &assignment.value {
+                        self.remember(&update.table, &assignment.column, value);
+                    }
+                }
+            }
+            Statement::Delete(Delete { table, filter: None }) => {
+                if let Some(table) = self.table_mut(table) {
+                    table.rows = 0;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn create_view(&mut self, view: &CreateView) {
+        self.note_name(&view.name);
+        let columns = self.columns_of(&view.query);
+        let reads = tables_read(&view.query);
+        for table in &reads {
+            if let Some(table) = self.table_mut(table) {
+                for column in Arc::make_mut(&mut table.columns) {
+                    column.pinned = true;
+                }
+            }
+        }
+        let rows = reads.iter().filter_map(|name| self.table(name)).map(|table| table.rows.max(1)).product();
+        self.tables.push(Table {
+            name: view.name.clone(),
+            is_view: true,
+            temporary: view.temporary,
+            strict: false,
+            has_rowid: false,
+            rows,
+            columns: Arc::new(columns),
+            reads,
+            constrained: false,
+            unreplaceable: false,
+        });
+    }
+
+    fn create_table(&mut self, create: &CreateTable) {
+        self.note_name(&create.name);
+        create.columns.iter().for_each(|column| self.note_name(&column.name));
+        let mut columns: Vec<Column> = create.columns.iter().map(Column::from_def).collect();
+        let option = |word: &str| create.options.iter().any(|option| option.eq_ignore_ascii_case(word));
+        let has_rowid = !option("WITHOUT ROWID");
+        let mut constrained = columns.iter().any(|column| column.pinned || column.not_null);
+        let mut checked = false;
+        for constraint in &create.constraints {
+            constrained = true;
+            match constraint {
+                TableConstraint::PrimaryKey(keys) => {
+                    pin(&mut columns, keys);
+                    // What stands in for the rowid cannot be NULL.
+                    if !has_rowid {
+                        let key = |column: &Column| keys.iter().any(|key| names(&key.expr, &column.name));
+                        columns.iter_mut().filter(|c| key(c)).for_each(|column| column.not_null = true);
+                    }
+                }
+                TableConstraint::Unique(keys) => pin(&mut columns, keys),
+                TableConstraint::Check(_) => {
+                    checked = true;
+                    columns.iter_mut().for_each(|column| column.pinned = true);
+                }
+                TableConstraint::ForeignKey { .. } => {
+                    columns.iter_mut().for_each(|column| column.pinned = true);
+                }
+            }
+        }
+        if !has_rowid {
+            let key = |def: &&ColumnDef| {
+                def.constraints.iter().any(|c| matches!(c, ColumnConstraint::PrimaryKey { .. }))
+            };
+            for def in create.columns.iter().filter(key) {
+                columns.iter_mut().filter(|c| c.name == def.name).for_each(|c| {
+                    c.not_null = true;
+                    c.rowid_alias = false;
+                });
+            }
+        }
+        // A generated column names its sources.
+        if columns.iter().any(|column| column.generated) {
+            columns.iter_mut().for_each(|column| column.pinned = true);
+        }
+        self.tables.push(Table {
+            name: create.name.clone(),
+            is_view: false,
+            temporary: create.temporary,
+            strict: option("STRICT"),
+            has_rowid,
+            rows: 0,
+            unreplaceable: checked || columns.iter().any(|column| column.not_null),
+            columns: Arc::new(columns),
+            reads: Vec::new(),
+            constrained,
+        });
+    }
+
+    fn create_index(&mut self, create: &CreateIndex) {
+        self.note_name(&create.name);
+        self.indexes.push(Index { name: create.name.clone(), table: create.table.clone() });
+        if let Some(table) = self.table_mut(&create.table) {
+            table.constrained |= create.unique;
+            let columns = Arc::make_mut(&mut table.columns);
+            if create.filter.is_some() {
+                columns.iter_mut().for_each(|column| column.pinned = true);
+            }
+            pin(columns, &create.keys);
+        }
+    }
+
+    fn alter(&mut self, table: &Name, action: &AlterAction) {
+        match action {
+            AlterAction::RenameTable(to) => {
+                self.note_name(to);
+                for index in self.indexes.iter_mut().filter(|index| index.table == *table) {
+                    index.table = to.clone();
+                }
+                for view in &mut self.tables {
+                    for read in view.reads.iter_mut().filter(|read| **read == *table) {
+                        *read = to.clone();
+                    }
+                }
+                if let Some(table) = self.table_mut(table) {
+                    table.name = to.clone();
+                }
+            }
+            AlterAction::RenameColumn { from, to } => {
+                self.note_name(to);
+                if let Some(column) = self.column_mut(table, from) {
+                    column.name = to.clone();
+                }
+            }
+            AlterAction::AddColumn(def) => {
+                self.note_name(&def.name);
+                if let Some(table) = self.table_mut(table) {
+                    Arc::make_mut(&mut table.columns).push(Column::from_def(def));
+                }
+            }
+            AlterAction::DropColumn(name) => {
+                if let Some(table) = self.table_mut(table) {
+                    Arc::make_mut(&mut table.columns).retain(|column| column.name != *name);
+                }
+            }
+        }
+    }
+
+    fn insert(&mut self, insert: &Insert) {
+        match &insert.source {
+            InsertSource::Values(rows) => {
+                for row in rows {
+                    for (at, expr) in row.iter().enumerate() {
+                        if let (Expr::Literal(value), Some(column)) = (expr, insert.columns.get(at)) {
+                            self.remember(&insert.table, column, value);
+                        }
+                    }
+                }
+                if let Some(table) = self.table_mut(&insert.table) {
+                    table.rows += rows.len();
+                }
+            }
+            InsertSource::Query(_) | InsertSource::Defaults => {
+                if let Some(table) = self.table_mut(&insert.table) {
+                    table.rows += 1;
+                }
+            }
+        }
+    }
+
+    fn column_mut(&mut self, table: &str, column: &str) -> Option<&mut Column> {
+        let table = self.table_mut(table)?;
+        Arc::make_mut(&mut table.columns).iter_mut().find(|c| c.name == column)
+    }
+
+    fn remember(&mut self, table: &str, column: &str, value: &Value) {
+        if let Some(column) = self.column_mut(table, column)
+            && column.pool.len() < POOL_SIZE
+            && !column.pool.contains(value)
+        {
+            column.pool.push(value.clone());
+        }
+    }
+}
+
+/// Marks the columns that keys name.
+fn pin(columns: &mut [Column], keys: &[IndexKey]) {
+    for key in keys {
+        for column in columns.iter_mut() {
+            column.pinned |= names(&key.expr, &column.name);
+        }
+    }
+}
+
+fn names(expr: &Expr, column: &Name) -> bool {
+    visit::any_expr(expr, |inner| matches!(inner, Expr::Column(reference) if reference.column == *column))
+}

@@ -1,0 +1,151 @@
+//! Constants: boundary values, and above all values that are in the data.
+
+use super::Generator;
+use crate::dialect::Feature;
+use crate::sql::{Kind, Value};
+
+const INTS: &[i64] = &[
+    0,
+    1,
+    -1,
+    2,
+    3,
+    10,
+    -5,
+    127,
+    255,
+    256,
+    -128,
+    32767,
+    65536,
+    2147483647,
+    -2147483648,
+    4294967296,
+    9007199254740993,
+    i64::MAX,
+    i64::MIN,
+];
+
+const REALS: &[f64] = &[
+    0.0,
+    0.5,
+    1.0,
+    -1.0,
+    1.5,
+    -0.1,
+    0.1,
+    2.0,
+    1e10,
+    1e-7,
+    123456.789,
+    -1e300,
+    1e300,
+    9007199254740992.0,
+    9.223372036854776e18,
+    -9.223372036854776e18,
+    5e-324,
+];
+
+const TEXTS: &[&str] = &[
+    "",
+    "a",
+    "A",
+    "b",
+    "ab",
+    "aB",
+    "Ab",
+    " ",
+    "a ",
+    " a",
+    "0",
+    "1",
+    "-1",
+    "1.0",
+    "0.5",
+    "1e3",
+    "1a",
+    "abc",
+    "%",
+    "_",
+    "a%",
+    "%a",
+    "_b",
+    "*",
+    "a*",
+    "?",
+    "[a]",
+    "./",
+    "null",
+    "é",
+    "É",
+    "ß",
+    "x'61'",
+    "0x1F",
+    "+1",
+    "NaN",
+    "inf",
+    "2020-02-29",
+    "\t",
+    "\\",
+    "'",
+    "\"",
+];
+
+const BLOBS: &[&[u8]] = &[b"", b"a", b"A", b"ab", b"1", b"\0", b"0", b"\xff\xfe"];
+
+impl Generator<'_> {
+    /// A value of the kind; `Any` is any of them. NULL now and then.
+    pub fn value(&mut self, kind: Kind) -> Value {
+        if self.rng.chance(8) { Value::Null } else { self.some_value(kind) }
+    }
+
+    /// A value of the kind that is not NULL.
+    pub fn some_value(&mut self, kind: Kind) -> Value {
+        match kind {
+            Kind::Bool if self.dialect.can(Feature::BoolLiterals) => Value::Bool(self.rng.chance(50)),
+            Kind::Bool => Value::Int(self.rng.below(2) as i64),
+            Kind::Int => Value::Int(self.int()),
+            Kind::Real => Value::Real(self.real()),
+            Kind::Decimal if self.rng.chance(60) => Value::Int(self.int()),
+            Kind::Decimal => Value::Real(self.real()),
+            Kind::Blob => Value::Blob(self.rng.pick(BLOBS).to_vec()),
+            Kind::Any => {
+                let kind =
+                    [Kind::Int, Kind::Text, Kind::Real, Kind::Blob][self.rng.weighted(&[45, 35, 15, 5])];
+                self.some_value(kind)
+            }
+            _ => Value::Text(self.text()),
+        }
+    }
+
+    /// A value to store in a column: its own kind, or, where the engine takes anything, sometimes not.
+    pub fn stored_value(&mut self, kind: Kind, crossing: bool) -> Value {
+        if crossing && self.rng.chance(15) { self.some_value(Kind::Any) } else { self.some_value(kind) }
+    }
+
+    fn int(&mut self) -> i64 {
+        match self.rng.below(10) {
+            0..6 => self.rng.below(8) as i64 - 2,
+            6 => self.rng.below(2000) as i64 - 1000,
+            _ => *self.rng.pick(INTS),
+        }
+    }
+
+    fn real(&mut self) -> f64 {
+        match self.rng.below(10) {
+            0..5 => (self.rng.below(40) as f64 - 10.0) / 4.0,
+            _ => *self.rng.pick(REALS),
+        }
+    }
+
+    fn text(&mut self) -> String {
+        match self.rng.below(10) {
+            0..6 => self.rng.pick(TEXTS).to_string(),
+            6 | 7 => self.int().to_string(),
+            _ => {
+                let letters = b"aAbB01 %_.";
+                (0..self.rng.between(1, 4)).map(|_| char::from(*self.rng.pick(letters))).collect()
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Asking the arms of a check, and turning what they answered into a verdict.
+
+use super::gate;
+use super::judge::{self, Difference, Equality};
+use crate::engine::{ErrorClass, Reply, Rows, Trouble};
+use crate::finding::{Class, Evidence, Verdict};
+use crate::session::Session;
+use crate::sql::Query;
+use crate::subject::Subject;
+
+/// The questions of one check and their answers so far.
+pub struct Arms {
+    /// The relation between the arms, in one sentence.
+    relation: &'static str,
+    asked: Vec<Asked>,
+}
+
+struct Asked {
+    label: &'static str,
+    query: Query,
+    reply: Reply,
+}
+
+impl Arms {
+    pub fn new(relation: &'static str) -> Arms {
+        Arms { relation, asked: Vec::new() }
+    }
+
+    pub fn ask(&mut self, label: &'static str, query: Query, session: &mut Session) -> Result<(), Trouble> {
+        let reply = session.query(&query)?;
+        self.asked.push(Asked { label, query, reply });
+        Ok(())
+    }
+
+    /// The rows of the arm of this number; empty if it did not return any.
+    pub fn rows(&self, at: usize) -> &Rows {
+        static NOTHING: Rows = Rows { columns: 0, values: Vec::new() };
+        match self.asked.get(at).map(|asked| &asked.reply) {
+            Some(Reply::Rows(rows)) => rows,
+            _ => &NOTHING,
+        }
+    }
+
+    /// The rows of several arms put together.
+    pub fn union_all(&self, arms: std::ops::Range<usize>) -> Rows {
+        let columns = self.rows(arms.start).columns;
+        Rows { columns, values: arms.flat_map(|at| self.rows(at).values.iter().cloned()).collect() }
+    }
+
+    /// A verdict that does not need a comparison: some arm failed. `None`: all of them answered.
+    pub fn unanswered(&mut self, session: &mut Session) -> Result<Option<Verdict>, Trouble> {
+        let internal = self.asked.iter().find_map(|asked| match &asked.reply {
+            Reply::Failed(error) if error.class == ErrorClass::Internal => Some(error.message.clone()),
+            _ => None,
+        });
+        if let Some(message) = internal {
+            let text = format!("the engine says of itself: {message}");
+            let difference = Difference { class: Class::InternalError, text };
+            return self.bug(difference, session).map(Some);
+        }
+        Ok(judge::settle_errors(self.asked.iter().map(|asked| &asked.reply)))
+    }
+
+    /// The verdict on two results that should be the same multiset.
+    pub fn verdict(
+        &mut self,
+        left: &Rows,
+        right: &Rows,
+        equality: Equality,
+        subject: &Subject,
+        session: &mut Session,
+    ) -> Result<Verdict, Trouble> {
+        match judge::compare(left, right, equality) {
+            None => Ok(Verdict::Pass { nonempty: !left.is_empty() || !right.is_empty() }),
+            Some(difference) => self.differ(difference, subject, session),
+        }
+    }
+
+    /// The verdict on a difference: a bug, unless the subject is one whose answer is not defined.
+    pub fn differ(
+        &mut self,
+        difference: Difference,
+        subject: &Subject,
+        session: &mut Session,
+    ) -> Result<Verdict, Trouble> {
+        match gate::undefined(subject, session.dialect()) {
+            Some(reason) => Ok(Verdict::skip(reason)),
+            None => self.bug(difference, session),
+        }
+    }
+
+    fn bug(&mut self, difference: Difference, session: &mut Session) -> Result<Verdict, Trouble> {
+        let mut arms = Vec::new();
+        for asked in self.asked.drain(..) {
+            arms.push(session.arm(asked.label, &asked.query, asked.reply)?);
+        }
+        Ok(Verdict::Bug(Box::new(Evidence {
+            class: difference.class,
+            relation: self.relation.to_string(),
+            arms,
+            difference: difference.text,
+        })))
+    }
+}

@@ -1,0 +1,184 @@
+//! The gate every difference passes before it is called a bug: is the answer defined at all?
+//!
+//! The generator does not draw such queries; a reduced, mutated or imported subject may hold one. It is
+//! asked only about differences, so it costs a hunt nothing.
+
+use crate::dialect::{Dialect, Feature};
+use crate::sql::visit::{Visitor, any_expr, walk_expr, walk_query, walk_select};
+use crate::sql::*;
+use crate::subject::Subject;
+
+/// Why nothing can be said about a difference, if so.
+pub fn undefined(subject: &Subject, dialect: &Dialect) -> Option<&'static str> {
+    let mut gate = Gate { dialect, reason: None, in_relation: false };
+    for test in &subject.tests {
+        gate.statement(test);
+    }
+    for expr in &subject.exprs {
+        gate.expr(expr);
+    }
+    for statement in &subject.setup {
+        if let Statement::CreateView(view) = statement {
+            gate.in_relation = true;
+            gate.query(&view.query);
+            gate.in_relation = false;
+        }
+    }
+    gate.reason
+}
+
+struct Gate<'a> {
+    dialect: &'a Dialect,
+    reason: Option<&'static str>,
+    /// Inside a view, a derived table or a common table.
+    in_relation: bool,
+}
+
+impl Gate<'_> {
+    fn refuse(&mut self, reason: &'static str) {
+        self.reason.get_or_insert(reason);
+    }
+
+    fn relation(&mut self, query: &Query) {
+        let before = std::mem::replace(&mut self.in_relation, true);
+        self.query(query);
+        self.in_relation = before;
+    }
+
+    fn lists(names: &[Name], name: &str) -> bool {
+        names.iter().any(|listed| listed.eq_ignore_ascii_case(name))
+    }
+}
+
+impl Visitor for Gate<'_> {
+    fn query(&mut self, query: &Query) {
+        // Rule 0.4. Whether an ORDER BY is total cannot be seen here, so no LIMIT passes.
+        if query.limit.is_some() || query.offset.is_some() {
+            self.refuse("LIMIT without a total order");
+        }
+        // Rule 1: a compound's columns have no defined affinity where types are dynamic.
+        if self.in_relation
+            && self.dialect.can(Feature::DynamicTyping)
+            && matches!(query.body, Body::Compound { .. })
+        {
+            self.refuse("relation whose column affinity is not defined");
+        }
+        let before = std::mem::replace(&mut self.in_relation, false);
+        if let Some(with) = &query.with {
+            for table in &with.tables {
+                self.relation(&table.query);
+            }
+        }
+        self.in_relation = before;
+        walk_query(self, query);
+    }
+
+    fn select(&mut self, select: &Select) {
+        // Rule 1.
+        if self.in_relation && select.distinct && self.dialect.can(Feature::DynamicTyping) {
+            self.refuse("relation whose column affinity is not defined");
+        }
+        // Rule 0.6.
+        let aggregates = !select.group_by.is_empty()
+            || select.having.is_some()
+            || select.items.iter().any(|item| match item {
+                SelectItem::Expr { expr, .. } => has_aggregate(expr),
+                _ => false,
+            });
+        if aggregates
+            && select.items.iter().any(|item| match item {
+                SelectItem::Expr { expr, .. } => has_bare_column(expr, &select.group_by),
+                _ => true,
+            })
+        {
+            self.refuse("bare column beside an aggregate");
+        }
+        let before = std::mem::replace(&mut self.in_relation, false);
+        walk_select(self, select);
+        self.in_relation = before;
+    }
+
+    fn table(&mut self, table: &TableRef) {
+        match table {
+            TableRef::Derived { query, .. } => self.relation(query),
+            other => visit::walk_table(self, other),
+        }
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        match expr {
+            // Rule 0.3.
+            Expr::Function { name, .. } if Self::lists(&self.dialect.volatile, name) => {
+                self.refuse("volatile function");
+            }
+            // Rule 0.5.
+            Expr::Aggregate(aggregate)
+                if aggregate.order_by.is_empty()
+                    && Self::lists(&self.dialect.order_dependent, &aggregate.name) =>
+            {
+                self.refuse("order-dependent aggregate");
+            }
+            Expr::Function { name, .. } if Self::lists(&self.dialect.order_dependent, name) => {
+                self.refuse("order-dependent aggregate");
+            }
+            Expr::Window(_) => self.refuse("window without a total order"),
+            Expr::Subquery(query) => {
+                let one_value = query.as_select().is_some_and(|select| {
+                    select.group_by.is_empty()
+                        && matches!(&select.items[..], [SelectItem::Expr { expr, .. }] if has_aggregate(expr))
+                });
+                if !one_value {
+                    self.refuse("scalar subquery that may have several rows");
+                }
+            }
+            Expr::Raw(_) => self.refuse("text that is not understood"),
+            _ => {}
+        }
+        walk_expr(self, expr);
+    }
+}
+
+/// An aggregate of this query, not of a subquery.
+pub fn has_aggregate(expr: &Expr) -> bool {
+    match expr {
+        Expr::Aggregate(_) => true,
+        Expr::Subquery(_) | Expr::Exists { .. } => false,
+        Expr::InQuery { expr, .. } | Expr::Quantified { left: expr, .. } => has_aggregate(expr),
+        other => {
+            let mut found = false;
+            each_child(other, |child| found |= has_aggregate(child));
+            found
+        }
+    }
+}
+
+/// A column outside every aggregate that is no grouping key.
+fn has_bare_column(expr: &Expr, keys: &[Expr]) -> bool {
+    if keys.contains(expr) {
+        return false;
+    }
+    match expr {
+        Expr::Column(_) => true,
+        Expr::Aggregate(_) => false,
+        // What a subquery takes from outside is a column of this query, or it is its own.
+        Expr::Subquery(_) | Expr::Exists { .. } => {
+            any_expr(expr, |inner| matches!(inner, Expr::Column(reference) if reference.table.is_none()))
+        }
+        other => {
+            let mut found = false;
+            each_child(other, |child| found |= has_bare_column(child, keys));
+            found
+        }
+    }
+}
+
+fn each_child(expr: &Expr, f: impl FnMut(&Expr)) {
+    struct Children<F>(F);
+    impl<F: FnMut(&Expr)> Visitor for Children<F> {
+        fn expr(&mut self, expr: &Expr) {
+            (self.0)(expr);
+        }
+        fn query(&mut self, _: &Query) {}
+    }
+    walk_expr(&mut Children(f), expr);
+}

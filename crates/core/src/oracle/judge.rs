@@ -1,0 +1,364 @@
+//! The one comparison of results: typed multisets over all columns (SOUNDNESS 0.7 to 0.9).
+
+use std::cmp::Ordering;
+
+use crate::engine::{ErrorClass, Reply, Rows, SqlError};
+use crate::finding::{Class, Verdict};
+use crate::sql::Value;
+
+/// How two results differ.
+#[derive(Debug, PartialEq)]
+pub struct Difference {
+    pub class: Class,
+    /// In one sentence, with an example of each side.
+    pub text: String,
+}
+
+/// When two values count as the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Equality {
+    /// Same type and same value. A difference of type alone is of class `representation`.
+    Exact,
+    /// As the engine compares: 1 and 1.0 are one value. For results that went through DISTINCT, GROUP BY
+    /// or a set operator, which may return any of several equal values.
+    Engine,
+}
+
+/// Compares two results as multisets of rows. `None`: they agree.
+pub fn compare(left: &Rows, right: &Rows, equality: Equality) -> Option<Difference> {
+    if left.columns == right.columns && left.values.len() == right.values.len() {
+        let same = |(a, b): (&Value, &Value)| a == b;
+        // Lengths were compared: nothing is dropped here. Most results agree in order, too.
+        if std::iter::zip(&left.values, &right.values).all(same) {
+            return None;
+        }
+    }
+    if left.columns != right.columns {
+        let text = format!("one result has {} columns, the other {}", left.columns, right.columns);
+        return Some(Difference { class: Class::WrongValues, text });
+    }
+    let (left_sorted, right_sorted) = (sorted(left), sorted(right));
+    let (only_left, only_right) = unmatched(&left_sorted, &right_sorted, compare_rows);
+    if only_left.is_empty() && only_right.is_empty() {
+        return match equality {
+            Equality::Engine => None,
+            Equality::Exact => representation(&left_sorted, &right_sorted),
+        };
+    }
+    let class = if left.len() != right.len() {
+        Class::WrongRows
+    } else if spelled_alike(&only_left, &only_right) {
+        Class::Representation
+    } else {
+        Class::WrongValues
+    };
+    Some(Difference { class, text: describe(left.len(), right.len(), &only_left, &only_right) })
+}
+
+/// Removes rows that equal an earlier one as the engine compares: a bag becomes a set.
+pub fn distinct(rows: &Rows) -> Rows {
+    let mut sorted = sorted(rows);
+    sorted.dedup_by(|a, b| compare_rows(a, b) == Ordering::Equal);
+    Rows { columns: rows.columns, values: sorted.into_iter().flatten().cloned().collect() }
+}
+
+/// What can be said when not every arm returned rows. `None`: all of them did.
+///
+/// Errors are never compared by wording. All arms fail: consistent. One arm fails: it may only have been
+/// spared by the optimizer in the others (SOUNDNESS 5), so nothing is claimed.
+pub fn settle_errors<'a>(replies: impl IntoIterator<Item = &'a Reply>) -> Option<Verdict> {
+    let (mut failed, mut answered) = (None::<&SqlError>, false);
+    for reply in replies {
+        match reply {
+            Reply::Failed(error) if error.class == ErrorClass::Internal => return None,
+            Reply::Failed(error) => failed = Some(error),
+            _ => answered = true,
+        }
+    }
+    let error = failed?;
+    Some(Verdict::skip(match (answered, error.class) {
+        (false, _) => "all arms fail",
+        (true, ErrorClass::Limit) => "one arm is over a limit",
+        (true, ErrorClass::Runtime) => "one arm fails at run time",
+        (true, ErrorClass::Constraint) => "one arm fails on a constraint",
+        (true, _) => "one arm is not accepted",
+    }))
+}
+
+fn sorted(rows: &Rows) -> Vec<&[Value]> {
+    let mut sorted: Vec<&[Value]> = rows.iter().collect();
+    sorted.sort_by(|a, b| compare_rows(a, b));
+    sorted
+}
+
+/// The rows of either sorted list that have no partner in the other.
+fn unmatched<'a>(
+    left: &[&'a [Value]],
+    right: &[&'a [Value]],
+    order: impl Fn(&[Value], &[Value]) -> Ordering,
+) -> (Vec<&'a [Value]>, Vec<&'a [Value]>) {
+    let (mut only_left, mut only_right) = (Vec::new(), Vec::new());
+    let (mut l, mut r) = (0, 0);
+    while l < left.len() && r < right.len() {
+        match order(left[l], right[r]) {
+            Ordering::Equal => {
+                l += 1;
+                r += 1;
+            }
+            Ordering::Less => {
+                only_left.push(left[l]);
+                l += 1;
+            }
+            Ordering::Greater => {
+                only_right.push(right[r]);
+                r += 1;
+            }
+        }
+    }
+    only_left.extend(&left[l..]);
+    only_right.extend(&right[r..]);
+    (only_left, only_right)
+}
+
+/// Rows that are equal as the engine compares: do they also have the same types?
+fn representation(left: &[&[Value]], right: &[&[Value]]) -> Option<Difference> {
+    let by_type = |a: &[Value], b: &[Value]| {
+        let kinds = |row: &[Value]| row.iter().map(Value::kind).collect::<Vec<_>>();
+        compare_rows(a, b).then_with(|| kinds(a).cmp(&kinds(b)))
+    };
+    let (mut left, mut right) = (left.to_vec(), right.to_vec());
+    left.sort_by(|a, b| by_type(a, b));
+    right.sort_by(|a, b| by_type(a, b));
+    let (only_left, only_right) = unmatched(&left, &right, by_type);
+    if only_left.is_empty() {
+        return None;
+    }
+    let text = describe(left.len(), right.len(), &only_left, &only_right);
+    Some(Difference { class: Class::Representation, text })
+}
+
+/// The unmatched rows differ in type only: `'7'` against `7`, text against the same bytes as a blob.
+fn spelled_alike(left: &[&[Value]], right: &[&[Value]]) -> bool {
+    let spell = |rows: &[&[Value]]| {
+        let mut spelled: Vec<Vec<String>> =
+            rows.iter().map(|row| row.iter().map(spelling).collect()).collect();
+        spelled.sort();
+        spelled
+    };
+    spell(left) == spell(right)
+}
+
+fn spelling(value: &Value) -> String {
+    match value {
+        Value::Null => String::from("\0NULL"),
+        Value::Text(text) => text.clone(),
+        Value::Blob(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        Value::Bool(b) => i64::from(*b).to_string(),
+        other => other.to_string(),
+    }
+}
+
+fn describe(left: usize, right: usize, only_left: &[&[Value]], only_right: &[&[Value]]) -> String {
+    let side = |rows: &[&[Value]]| match rows.first() {
+        Some(row) => format!("{} only there, such as {}", rows.len(), row_text(row)),
+        None => String::from("none only there"),
+    };
+    format!("the first has {left} rows ({}), the second {right} ({})", side(only_left), side(only_right))
+}
+
+pub fn row_text(row: &[Value]) -> String {
+    let cells: Vec<String> = row.iter().map(Value::to_string).collect();
+    format!("({})", cells.join(", "))
+}
+
+fn compare_rows(a: &[Value], b: &[Value]) -> Ordering {
+    for (at, value) in a.iter().enumerate() {
+        let Some(other) = b.get(at) else { return Ordering::Greater };
+        match compare_values(value, other) {
+            Ordering::Equal => {}
+            unequal => return unequal,
+        }
+    }
+    a.len().cmp(&b.len())
+}
+
+/// A total order in which numbers of all types are one line: -0.0 = 0.0, NaN = NaN, 1 = 1.0.
+pub fn compare_values(a: &Value, b: &Value) -> Ordering {
+    use Value::*;
+    match (a, b) {
+        (Int(a), Int(b)) => a.cmp(b),
+        (Real(a), Real(b)) => compare_reals(*a, *b),
+        (Int(a), Real(b)) => compare_int_real(*a, *b),
+        (Real(a), Int(b)) => compare_int_real(*b, *a).reverse(),
+        (Bool(a), b) if rank(b) == rank(&Int(0)) => compare_values(&Int(i64::from(*a)), b),
+        (a, Bool(b)) if rank(a) == rank(&Int(0)) => compare_values(a, &Int(i64::from(*b))),
+        (Decimal(a), Decimal(b)) => compare_decimals(a, b),
+        (Decimal(a), Int(b)) => compare_decimals(a, &b.to_string()),
+        (Int(a), Decimal(b)) => compare_decimals(&a.to_string(), b),
+        (Decimal(a), Real(b)) => compare_reals(a.parse().unwrap_or(f64::NAN), *b),
+        (Real(a), Decimal(b)) => compare_reals(*a, b.parse().unwrap_or(f64::NAN)),
+        (Text(a), Text(b)) => a.cmp(b),
+        (Blob(a), Blob(b)) => a.cmp(b),
+        (Other { kind: ka, text: ta }, Other { kind: kb, text: tb }) => ka.cmp(kb).then_with(|| ta.cmp(tb)),
+        _ => rank(a).cmp(&rank(b)),
+    }
+}
+
+fn rank(value: &Value) -> u8 {
+    match value {
+        Value::Null => 0,
+        Value::Bool(_) | Value::Int(_) | Value::Real(_) | Value::Decimal(_) => 1,
+        Value::Text(_) => 2,
+        Value::Blob(_) => 3,
+        Value::Other { .. } => 4,
+    }
+}
+
+fn compare_reals(a: f64, b: f64) -> Ordering {
+    match a.partial_cmp(&b) {
+        Some(order) => order,
+        None => a.is_nan().cmp(&b.is_nan()),
+    }
+}
+
+/// Exact: a float is never rounded to an integer nor an integer to a float.
+fn compare_int_real(int: i64, real: f64) -> Ordering {
+    if real.is_nan() {
+        return Ordering::Less;
+    }
+    // 2^63 is a float; every float below it in size truncates to an i64.
+    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+    if real >= LIMIT {
+        return Ordering::Less;
+    }
+    if real < -LIMIT {
+        return Ordering::Greater;
+    }
+    int.cmp(&(real.trunc() as i64)).then_with(|| compare_reals(0.0, real.fract()))
+}
+
+/// Compares two numbers written as decimal digits.
+fn compare_decimals(a: &str, b: &str) -> Ordering {
+    fn parts(text: &str) -> (bool, &str, &str) {
+        let (negative, digits) = match text.strip_prefix('-') {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        let (whole, fraction) = (whole.trim_start_matches('0'), fraction.trim_end_matches('0'));
+        (negative && !(whole.is_empty() && fraction.is_empty()), whole, fraction)
+    }
+    let (a_negative, a_whole, a_fraction) = parts(a);
+    let (b_negative, b_whole, b_fraction) = parts(b);
+    if a_negative != b_negative {
+        return if a_negative { Ordering::Less } else { Ordering::Greater };
+    }
+    let size = (a_whole.len().cmp(&b_whole.len()))
+        .then_with(|| a_whole.cmp(b_whole))
+        .then_with(|| a_fraction.cmp(b_fraction));
+    if a_negative { size.reverse() } else { size }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(columns: usize, values: Vec<Value>) -> Rows {
+        Rows { columns, values }
+    }
+
+    fn ints(values: &[i64]) -> Rows {
+        rows(1, values.iter().map(|i| Value::Int(*i)).collect())
+    }
+
+    fn class(left: &Rows, right: &Rows, equality: Equality) -> Option<Class> {
+        compare(left, right, equality).map(|difference| difference.class)
+    }
+
+    #[test]
+    fn order_of_rows_does_not_matter_but_their_number_does() {
+        assert_eq!(compare(&ints(&[1, 2, 2]), &ints(&[2, 1, 2]), Equality::Exact), None);
+        assert_eq!(class(&ints(&[1, 2, 2]), &ints(&[1, 1, 2]), Equality::Exact), Some(Class::WrongValues));
+        assert_eq!(class(&ints(&[1, 2]), &ints(&[1, 2, 2]), Equality::Exact), Some(Class::WrongRows));
+    }
+
+    #[test]
+    fn a_missing_tail_is_a_difference() {
+        let difference = compare(&ints(&[1, 2, 3]), &ints(&[1, 2]), Equality::Engine).unwrap();
+        assert_eq!(difference.class, Class::WrongRows);
+        assert!(difference.text.contains("(3)"), "{}", difference.text);
+        assert!(compare(&ints(&[]), &ints(&[1]), Equality::Engine).is_some());
+    }
+
+    #[test]
+    fn all_columns_count() {
+        let a = rows(2, vec![Value::Int(1), Value::Int(1)]);
+        let b = rows(2, vec![Value::Int(1), Value::Int(2)]);
+        assert_eq!(class(&a, &b, Equality::Exact), Some(Class::WrongValues));
+    }
+
+    #[test]
+    fn one_and_one_point_zero_are_equal_to_the_engine_and_a_matter_of_representation_otherwise() {
+        let (int, real) = (ints(&[1]), rows(1, vec![Value::Real(1.0)]));
+        assert_eq!(class(&int, &real, Equality::Engine), None);
+        assert_eq!(class(&int, &real, Equality::Exact), Some(Class::Representation));
+    }
+
+    #[test]
+    fn text_against_the_same_bytes_is_representation() {
+        let text = rows(1, vec![Value::Text("7".into())]);
+        let blob = rows(1, vec![Value::Blob(b"7".to_vec())]);
+        assert_eq!(class(&text, &blob, Equality::Engine), Some(Class::Representation));
+        assert_eq!(class(&text, &ints(&[7]), Equality::Engine), Some(Class::Representation));
+        assert_eq!(class(&text, &ints(&[8]), Equality::Engine), Some(Class::WrongValues));
+    }
+
+    #[test]
+    fn signed_zeros_are_equal_and_nan_equals_itself() {
+        let reals = |r: f64| rows(1, vec![Value::Real(r)]);
+        assert_eq!(class(&reals(0.0), &reals(-0.0), Equality::Exact), None);
+        assert_eq!(class(&reals(f64::NAN), &reals(f64::NAN), Equality::Exact), None);
+        assert!(class(&reals(f64::NAN), &reals(1.0), Equality::Exact).is_some());
+    }
+
+    #[test]
+    fn integers_and_floats_compare_exactly() {
+        let big = i64::MAX;
+        assert_eq!(compare_values(&Value::Int(big), &Value::Real(big as f64)), Ordering::Less);
+        assert_eq!(
+            compare_values(&Value::Int(9007199254740993), &Value::Real(9007199254740992.0)),
+            Ordering::Greater
+        );
+        assert_eq!(compare_values(&Value::Int(1), &Value::Real(1.5)), Ordering::Less);
+        assert_eq!(compare_values(&Value::Int(-1), &Value::Real(-1.5)), Ordering::Greater);
+    }
+
+    #[test]
+    fn decimals_compare_by_value() {
+        let decimal = |text: &str| Value::Decimal(text.into());
+        assert_eq!(compare_values(&decimal("1.50"), &decimal("1.5")), Ordering::Equal);
+        assert_eq!(compare_values(&decimal("-10.5"), &decimal("-9")), Ordering::Less);
+        assert_eq!(compare_values(&decimal("007"), &Value::Int(7)), Ordering::Equal);
+        assert_eq!(compare_values(&decimal("-0.0"), &Value::Int(0)), Ordering::Equal);
+    }
+
+    #[test]
+    fn a_set_has_each_row_once() {
+        let bag = rows(1, vec![Value::Int(1), Value::Real(1.0), Value::Null, Value::Null, Value::Int(2)]);
+        assert_eq!(distinct(&bag).len(), 3);
+    }
+
+    fn failed(class: ErrorClass) -> Reply {
+        Reply::Failed(SqlError { class, code: String::new(), message: String::new() })
+    }
+
+    #[test]
+    fn errors_in_some_or_all_arms_claim_nothing() {
+        let answered = Reply::Rows(ints(&[1]));
+        assert_eq!(settle_errors([&answered, &answered]), None);
+        let both = [failed(ErrorClass::Runtime), failed(ErrorClass::Runtime)];
+        assert_eq!(settle_errors(&both), Some(Verdict::skip("all arms fail")));
+        let one = [answered, failed(ErrorClass::Runtime)];
+        assert_eq!(settle_errors(&one), Some(Verdict::skip("one arm fails at run time")));
+    }
+}

@@ -1,0 +1,141 @@
+//! NoREC: a predicate in WHERE, where the optimizer can use it, against the same predicate in the
+//! select list, where it cannot (Rigger and Su, "Detecting Optimization Bugs in Database Engines via
+//! Non-Optimizing Reference Engine Construction", 2020).
+//!
+//! ```sql
+//! SELECT COUNT(*) FROM t0 WHERE t0.c0 > 3;          -- optimised
+//! SELECT SUM((t0.c0 > 3) IS TRUE) FROM t0;          -- every row is looked at
+//! ```
+//!
+//! Beyond the paper, the `rows` form compares the rows themselves and not their number only: the rows of
+//! `SELECT x … WHERE p` are those of `SELECT x, p IS TRUE …` that are marked TRUE.
+//!
+//! Conditions (SOUNDNESS 1): one SELECT with a WHERE; no GROUP BY, HAVING, DISTINCT, set operator, window,
+//! aggregate or LIMIT. Truth is asked with IS TRUE, never by a cast: 0.5 is true, CAST(0.5 AS INT) is 0.
+
+use super::Oracle;
+use super::arms::Arms;
+use super::gate::has_aggregate;
+use super::judge::{Difference, Equality};
+use crate::engine::{Rows, Trouble};
+use crate::finding::{Class, Verdict};
+use crate::generate::Generator;
+use crate::session::Session;
+use crate::sql::*;
+use crate::subject::Subject;
+
+pub struct NoRec;
+
+const FORM: &str = "form";
+
+impl Oracle for NoRec {
+    fn name(&self) -> &'static str {
+        "norec"
+    }
+
+    fn about(&self) -> &'static str {
+        "a predicate in WHERE keeps the rows on which it is TRUE in the select list"
+    }
+
+    fn propose(&self, generator: &mut Generator) -> Option<Subject> {
+        let from = generator.from_clause(generator.policy.max_relations)?.tables;
+        let rows_form = generator.rng.chance(40);
+        let items = if rows_form { generator.select_items(3) } else { vec![Expr::int(1)] };
+        let filter = Some(generator.filter(generator.policy.depth));
+        let items = items.into_iter().map(SelectItem::from).collect();
+        let query = generator.finish(Select { items, from, filter, ..Select::default() });
+        let form = if rows_form { "rows" } else { "count" };
+        Some(Subject::new(self.name(), query).with_choice(FORM, form))
+    }
+
+    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
+        let Some((query, predicate)) = subject.query().and_then(applicable) else {
+            return Ok(Verdict::skip("not one plain SELECT with a WHERE"));
+        };
+        let mut reference = query.clone();
+        let Some(select) = reference.as_select_mut() else {
+            return Ok(Verdict::skip("not one plain SELECT with a WHERE"));
+        };
+        select.filter = None;
+        let marked = predicate.clone().is(Truth::True);
+        match subject.choice(FORM) {
+            Some("rows") => {
+                select.items.push(marked.into());
+                compare_rows(query.clone(), reference, subject, session)
+            }
+            _ => {
+                select.items = vec![Expr::aggregate("SUM", vec![marked]).into()];
+                let mut optimised = query.clone();
+                if let Some(select) = optimised.as_select_mut() {
+                    select.items = vec![Expr::count_rows().into()];
+                }
+                compare_counts(optimised, reference, subject, session)
+            }
+        }
+    }
+}
+
+/// The query and its predicate, if the conditions hold.
+fn applicable(query: &Query) -> Option<(&Query, &Expr)> {
+    let select = query.as_select()?;
+    let plain = !select.distinct
+        && select.group_by.is_empty()
+        && select.having.is_none()
+        && query.limit.is_none()
+        && query.offset.is_none()
+        && query.order_by.is_empty()
+        && select.items.iter().all(|item| match item {
+            SelectItem::Expr { expr, .. } => !has_aggregate(expr),
+            _ => true,
+        });
+    let predicate = select.filter.as_ref()?;
+    (plain && !has_aggregate(predicate)).then_some((query, predicate))
+}
+
+fn compare_counts(
+    optimised: Query,
+    reference: Query,
+    subject: &Subject,
+    session: &mut Session,
+) -> Result<Verdict, Trouble> {
+    let mut arms = Arms::new("WHERE keeps as many rows as the predicate is TRUE on");
+    arms.ask("optimised: the predicate in WHERE", optimised, session)?;
+    arms.ask("reference: the predicate in the select list", reference, session)?;
+    if let Some(verdict) = arms.unanswered(session)? {
+        return Ok(verdict);
+    }
+    // A sum over no rows is NULL.
+    let number = |rows: &Rows| match rows.single() {
+        Some(Value::Null) => Some(0),
+        Some(value) => value.as_int(),
+        None => None,
+    };
+    let (Some(kept), Some(marked)) = (number(arms.rows(0)), number(arms.rows(1))) else {
+        return Ok(Verdict::skip("an arm returned no number"));
+    };
+    if kept == marked {
+        return Ok(Verdict::Pass { nonempty: kept > 0 });
+    }
+    let text = format!("WHERE keeps {kept} rows, the predicate is TRUE on {marked}");
+    arms.differ(Difference { class: Class::WrongRows, text }, subject, session)
+}
+
+fn compare_rows(
+    optimised: Query,
+    reference: Query,
+    subject: &Subject,
+    session: &mut Session,
+) -> Result<Verdict, Trouble> {
+    let mut arms = Arms::new("WHERE keeps the rows on which the predicate is TRUE");
+    arms.ask("optimised: the predicate in WHERE", optimised, session)?;
+    arms.ask("reference: the predicate in the select list; rows marked 1 are kept", reference, session)?;
+    if let Some(verdict) = arms.unanswered(session)? {
+        return Ok(verdict);
+    }
+    let all = arms.rows(1);
+    let columns = all.columns.saturating_sub(1);
+    let marked = all.iter().filter(|row| row.last().and_then(Value::as_int) == Some(1));
+    let expected = Rows { columns, values: marked.flat_map(|row| row[..columns].iter().cloned()).collect() };
+    let kept = arms.rows(0).clone();
+    arms.verdict(&kept, &expected, Equality::Exact, subject, session)
+}

@@ -1,0 +1,453 @@
+//! TLP: a query against the union of its three partitions by a predicate, TRUE, FALSE and NULL (Rigger
+//! and Su, "Finding Bugs in Database Systems via Query Partitioning", 2020).
+//!
+//! ```sql
+//! SELECT c0 FROM t0;
+//! SELECT c0 FROM t0 WHERE p UNION ALL SELECT c0 FROM t0 WHERE NOT p UNION ALL SELECT c0 FROM t0 WHERE p IS NULL;
+//! ```
+//!
+//! Conditions (SOUNDNESS 1): WHERE is partitioned, never the ON of an outer join. `tlp-where` compares
+//! multisets; `tlp-distinct`, `tlp-group-by` and `tlp-having` compare sets, the latter two over the keys
+//! only; `tlp-aggregate` takes decomposable aggregates over exact values. What is deduplicated or grouped
+//! are columns whose equal values are identical (SOUNDNESS 0.8).
+
+use super::Oracle;
+use super::arms::Arms;
+use super::gate::has_aggregate;
+use super::judge::{self, Equality};
+use crate::engine::{Rows, Trouble};
+use crate::finding::Verdict;
+use crate::generate::{Generator, Rules};
+use crate::session::Session;
+use crate::sql::*;
+use crate::subject::Subject;
+
+pub struct Where;
+pub struct Having;
+pub struct Aggregate;
+pub struct Distinct;
+pub struct GroupBy;
+
+const FORM: &str = "form";
+const NOT_APPLICABLE: &str = "not a query of the shape this oracle partitions";
+
+/// The three conditions a row or group meets exactly one of.
+fn partitions(predicate: &Expr) -> [(&'static str, Expr); 3] {
+    [
+        ("partition: the predicate", predicate.clone()),
+        ("partition: NOT the predicate", predicate.clone().negate()),
+        ("partition: the predicate IS NULL", predicate.clone().is(Truth::Null)),
+    ]
+}
+
+/// The SELECT of a subject whose query is nothing but that.
+fn plain_select(subject: &Subject) -> Option<(&Query, &Select, &Expr)> {
+    let query = subject.query()?;
+    let plain = query.limit.is_none() && query.offset.is_none() && query.order_by.is_empty();
+    match subject.exprs.as_slice() {
+        [predicate] if plain => Some((query, query.as_select()?, predicate)),
+        _ => None,
+    }
+}
+
+fn items_without_aggregates(select: &Select) -> bool {
+    select.items.iter().all(|item| match item {
+        SelectItem::Expr { expr, .. } => !has_aggregate(expr),
+        _ => true,
+    })
+}
+
+/// The query with a condition added to its WHERE.
+fn filtered(query: &Query, condition: Expr) -> Query {
+    let mut query = query.clone();
+    if let Some(select) = query.as_select_mut() {
+        select.filter = Some(match select.filter.take() {
+            Some(filter) => filter.and(condition),
+            None => condition,
+        });
+    }
+    query
+}
+
+/// The query with this condition as its HAVING.
+fn having(query: &Query, condition: Expr) -> Query {
+    let mut query = query.clone();
+    if let Some(select) = query.as_select_mut() {
+        select.having = Some(condition);
+    }
+    query
+}
+
+/// The partitions as one query, joined by a set operator.
+fn compound(parts: Vec<Query>, all: bool) -> Option<Query> {
+    let mut parts = parts.into_iter();
+    let mut whole = parts.next()?;
+    for part in parts {
+        let (left, right) = (Box::new(whole.body), Box::new(part.body));
+        whole.body = Body::Compound { op: SetOp::Union, all, left, right };
+    }
+    Some(whole)
+}
+
+/// Asks the whole query, then its partitions (one by one, or as one compound), and compares.
+fn check_partitions(
+    relation: &'static str,
+    whole: &Query,
+    parts: [(&'static str, Query); 3],
+    as_sets: bool,
+    subject: &Subject,
+    session: &mut Session,
+) -> Result<Verdict, Trouble> {
+    let mut arms = Arms::new(relation);
+    arms.ask("whole", whole.clone(), session)?;
+    let mut asked = 1;
+    if subject.choice(FORM) == Some("compound") {
+        let parts = parts.into_iter().map(|(_, query)| query).collect();
+        let Some(query) = compound(parts, !as_sets) else { return Ok(Verdict::skip(NOT_APPLICABLE)) };
+        arms.ask("partitions in one query", query, session)?;
+        asked += 1;
+    } else {
+        for (label, query) in parts {
+            arms.ask(label, query, session)?;
+            asked += 1;
+        }
+    }
+    if let Some(verdict) = arms.unanswered(session)? {
+        return Ok(verdict);
+    }
+    let together = arms.union_all(1..asked);
+    let whole = arms.rows(0).clone();
+    if as_sets {
+        let (whole, together) = (judge::distinct(&whole), judge::distinct(&together));
+        return arms.verdict(&whole, &together, Equality::Engine, subject, session);
+    }
+    arms.verdict(&whole, &together, Equality::Exact, subject, session)
+}
+
+fn form(generator: &mut Generator) -> &'static str {
+    if generator.rng.chance(50) { "compound" } else { "separate" }
+}
+
+/// Columns and expressions whose equal values are identical, to be deduplicated or grouped by.
+fn identity_rules() -> Rules {
+    Rules { identity: true, ..Rules::default() }
+}
+
+impl Oracle for Where {
+    fn name(&self) -> &'static str {
+        "tlp-where"
+    }
+
+    fn about(&self) -> &'static str {
+        "the rows of a query are those where p, NOT p and p IS NULL hold, put together"
+    }
+
+    fn propose(&self, generator: &mut Generator) -> Option<Subject> {
+        let from = generator.from_clause(generator.policy.max_relations)?.tables;
+        let items = generator.select_items(3).into_iter().map(SelectItem::from).collect();
+        let filter = generator.rng.chance(20).then(|| generator.predicate(1));
+        let predicate = generator.predicate(generator.policy.depth);
+        let query = generator.finish(Select { items, from, filter, ..Select::default() });
+        let form = form(generator);
+        Some(Subject::new(self.name(), query).with_expr(predicate).with_choice(FORM, form))
+    }
+
+    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
+        let Some((query, select, predicate)) = plain_select(subject) else {
+            return Ok(Verdict::skip(NOT_APPLICABLE));
+        };
+        let grouped = !select.group_by.is_empty() || select.having.is_some();
+        if select.distinct || grouped || !items_without_aggregates(select) || has_aggregate(predicate) {
+            return Ok(Verdict::skip(NOT_APPLICABLE));
+        }
+        let parts = partitions(predicate).map(|(label, condition)| (label, filtered(query, condition)));
+        let relation = "the rows of the whole are the rows of its three partitions";
+        check_partitions(relation, query, parts, false, subject, session)
+    }
+}
+
+impl Oracle for Distinct {
+    fn name(&self) -> &'static str {
+        "tlp-distinct"
+    }
+
+    fn about(&self) -> &'static str {
+        "the distinct rows of a query are the union of those of its three partitions"
+    }
+
+    fn propose(&self, generator: &mut Generator) -> Option<Subject> {
+        let from = generator.from_clause(generator.policy.max_relations)?.tables;
+        let items = generator.under(identity_rules(), |g| g.select_items(3));
+        let predicate = generator.predicate(generator.policy.depth);
+        let items = items.into_iter().map(SelectItem::from).collect();
+        let query = generator.finish(Select { distinct: true, items, from, ..Select::default() });
+        let form = form(generator);
+        Some(Subject::new(self.name(), query).with_expr(predicate).with_choice(FORM, form))
+    }
+
+    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
+        let Some((query, select, predicate)) = plain_select(subject) else {
+            return Ok(Verdict::skip(NOT_APPLICABLE));
+        };
+        let grouped = !select.group_by.is_empty() || select.having.is_some();
+        if !select.distinct || grouped || !items_without_aggregates(select) || has_aggregate(predicate) {
+            return Ok(Verdict::skip(NOT_APPLICABLE));
+        }
+        if folds_text(select) {
+            return Ok(Verdict::skip("collation in what is deduplicated"));
+        }
+        let parts = partitions(predicate).map(|(label, condition)| (label, filtered(query, condition)));
+        let relation = "the distinct rows of the whole are the union of those of its three partitions";
+        check_partitions(relation, query, parts, true, subject, session)
+    }
+}
+
+/// A COLLATE in what is deduplicated or grouped: equal values need not be identical (SOUNDNESS 0.8).
+fn folds_text(select: &Select) -> bool {
+    let collates = |expr: &Expr| visit::any_expr(expr, |inner| matches!(inner, Expr::Collate { .. }));
+    select.group_by.iter().any(collates)
+        || select.items.iter().any(|item| match item {
+            SelectItem::Expr { expr, .. } => collates(expr),
+            _ => false,
+        })
+}
+
+/// `SELECT keys … GROUP BY keys`, over columns.
+fn grouped_query(generator: &mut Generator) -> Option<Query> {
+    let from = generator.from_clause(generator.policy.max_relations)?.tables;
+    let mut keys: Vec<Expr> = Vec::new();
+    for _ in 0..generator.rng.between(1, 2) {
+        let key = generator.under(identity_rules(), |g| g.column(Kind::Any))?.expr;
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    let items = keys.iter().cloned().map(SelectItem::from).collect();
+    let filter = generator.rng.chance(25).then(|| generator.predicate(1));
+    Some(generator.finish(Select { items, from, filter, group_by: keys, ..Select::default() }))
+}
+
+/// A query that selects exactly its grouping keys.
+fn selects_only_keys(select: &Select) -> bool {
+    !select.distinct
+        && !select.group_by.is_empty()
+        && select.items.iter().all(|item| match item {
+            SelectItem::Expr { expr, .. } => select.group_by.contains(expr),
+            _ => false,
+        })
+}
+
+impl Oracle for GroupBy {
+    fn name(&self) -> &'static str {
+        "tlp-group-by"
+    }
+
+    fn about(&self) -> &'static str {
+        "the groups of a query are the union of those of its three partitions"
+    }
+
+    fn propose(&self, generator: &mut Generator) -> Option<Subject> {
+        let query = grouped_query(generator)?;
+        let predicate = generator.predicate(generator.policy.depth);
+        let form = form(generator);
+        Some(Subject::new(self.name(), query).with_expr(predicate).with_choice(FORM, form))
+    }
+
+    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
+        let Some((query, select, predicate)) = plain_select(subject) else {
+            return Ok(Verdict::skip(NOT_APPLICABLE));
+        };
+        if !selects_only_keys(select) || select.having.is_some() || has_aggregate(predicate) {
+            return Ok(Verdict::skip(NOT_APPLICABLE));
+        }
+        if folds_text(select) {
+            return Ok(Verdict::skip("collation in what is deduplicated"));
+        }
+        let parts = partitions(predicate).map(|(label, condition)| (label, filtered(query, condition)));
+        let relation = "the groups of the whole are the union of those of its three partitions";
+        check_partitions(relation, query, parts, true, subject, session)
+    }
+}
+
+impl Oracle for Having {
+    fn name(&self) -> &'static str {
+        "tlp-having"
+    }
+
+    fn about(&self) -> &'static str {
+        "each group of a query meets exactly one of HAVING p, NOT p and p IS NULL"
+    }
+
+    fn propose(&self, generator: &mut Generator) -> Option<Subject> {
+        let query = grouped_query(generator)?;
+        let keys = query.as_select()?.group_by.clone();
+        let predicate = group_predicate(generator, &keys);
+        let form = form(generator);
+        Some(Subject::new(self.name(), query).with_expr(predicate).with_choice(FORM, form))
+    }
+
+    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
+        let Some((query, select, predicate)) = plain_select(subject) else {
+            return Ok(Verdict::skip(NOT_APPLICABLE));
+        };
+        if !selects_only_keys(select) || select.having.is_some() {
+            return Ok(Verdict::skip(NOT_APPLICABLE));
+        }
+        if folds_text(select) {
+            return Ok(Verdict::skip("collation in what is deduplicated"));
+        }
+        let parts = partitions(predicate).map(|(label, condition)| (label, having(query, condition)));
+        let relation = "the groups of the whole are the groups of its three partitions by HAVING";
+        check_partitions(relation, query, parts, true, subject, session)
+    }
+}
+
+/// A condition on a group: over its keys and aggregates of it.
+fn group_predicate(generator: &mut Generator, keys: &[Expr]) -> Expr {
+    let operand = |g: &mut Generator| {
+        if g.rng.chance(35) { g.rng.pick(keys).clone() } else { exact_aggregate(g).0 }
+    };
+    let left = operand(generator);
+    let simple = match generator.rng.below(6) {
+        0 => left.is(Truth::Null),
+        1 => left.is_not(Truth::Null),
+        2 => Expr::binary(BinaryOp::Gt, left, operand(generator)),
+        3 => Expr::Between {
+            expr: Box::new(left),
+            low: Box::new(Expr::int(0)),
+            high: Box::new(operand(generator)),
+            negated: generator.rng.chance(30),
+        },
+        _ => {
+            let op = *generator.rng.pick(&[BinaryOp::Eq, BinaryOp::Lt, BinaryOp::Ge, BinaryOp::Ne]);
+            Expr::binary(op, left, generator.constant(Kind::Int))
+        }
+    };
+    match generator.rng.below(5) {
+        0 => simple.negate(),
+        1 => {
+            let other = Expr::binary(BinaryOp::Ge, operand(generator), Expr::int(1));
+            Expr::binary(*generator.rng.pick(&[BinaryOp::And, BinaryOp::Or]), simple, other)
+        }
+        _ => simple,
+    }
+}
+
+/// An aggregate whose value is exact and does not depend on the order of rows, and how to put its
+/// parts together again.
+fn exact_aggregate(generator: &mut Generator) -> (Expr, &'static str) {
+    let column = generator.under(identity_rules(), |g| g.own_column(Kind::Any));
+    match (generator.rng.below(5), column) {
+        (0, Some(column)) => (Expr::aggregate("MIN", vec![column.expr]), "MIN"),
+        (1, Some(column)) => (Expr::aggregate("MAX", vec![column.expr]), "MAX"),
+        (2, Some(column)) => (Expr::aggregate("COUNT", vec![column.expr]), "SUM"),
+        (3, _) => {
+            let rules = Rules { subqueries: false, ..generator.rules };
+            let argument = generator.under(rules, |g| g.small_int(1));
+            (Expr::aggregate("SUM", vec![argument]), "SUM")
+        }
+        _ => (Expr::count_rows(), "SUM"),
+    }
+}
+
+impl Oracle for Aggregate {
+    fn name(&self) -> &'static str {
+        "tlp-aggregate"
+    }
+
+    fn about(&self) -> &'static str {
+        "an aggregate over a query is put together from those over its three partitions"
+    }
+
+    fn propose(&self, generator: &mut Generator) -> Option<Subject> {
+        let from = generator.from_clause(generator.policy.max_relations)?.tables;
+        let (aggregate, _) = exact_aggregate(generator);
+        let predicate = generator.predicate(generator.policy.depth);
+        let items = vec![SelectItem::from(aggregate)];
+        let query = generator.finish(Select { items, from, ..Select::default() });
+        Some(Subject::new(self.name(), query).with_expr(predicate))
+    }
+
+    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
+        let Some((query, select, predicate)) = plain_select(subject) else {
+            return Ok(Verdict::skip(NOT_APPLICABLE));
+        };
+        let [SelectItem::Expr { expr: Expr::Aggregate(aggregate), .. }] = select.items.as_slice() else {
+            return Ok(Verdict::skip(NOT_APPLICABLE));
+        };
+        let grouped = !select.group_by.is_empty() || select.having.is_some() || select.distinct;
+        let decomposable = !aggregate.distinct && aggregate.filter.is_none();
+        if grouped || !decomposable || has_aggregate(predicate) {
+            return Ok(Verdict::skip(NOT_APPLICABLE));
+        }
+        let combine = match aggregate.name.to_ascii_uppercase().as_str() {
+            "MIN" => "MIN",
+            "MAX" => "MAX",
+            "COUNT" => "SUM",
+            "SUM" if sums_small_ints(aggregate) => "SUM",
+            "SUM" => return Ok(Verdict::skip("sum that may round or overflow")),
+            _ => return Ok(Verdict::skip("aggregate that is not decomposable")),
+        };
+        if folds_text(select) {
+            return Ok(Verdict::skip("collation in what is deduplicated"));
+        }
+        let mut arms = Arms::new("the aggregate over the whole is that over its three partitions");
+        arms.ask("whole", query.clone(), session)?;
+        arms.ask("put together from partitions", combined(query, predicate, combine), session)?;
+        if let Some(verdict) = arms.unanswered(session)? {
+            return Ok(verdict);
+        }
+        let (whole, parts) = (arms.rows(0).clone(), arms.rows(1).clone());
+        let something =
+            |rows: &Rows| rows.single().is_some_and(|value| *value != Value::Int(0) && !value.is_null());
+        Ok(match arms.verdict(&whole, &parts, Equality::Engine, subject, session)? {
+            Verdict::Pass { .. } => Verdict::Pass { nonempty: something(&whole) },
+            other => other,
+        })
+    }
+}
+
+/// The argument is bounded by construction: a length, or a remainder.
+fn sums_small_ints(aggregate: &crate::sql::Aggregate) -> bool {
+    match aggregate.args.as_slice() {
+        [Expr::Function { name, .. }] => name.eq_ignore_ascii_case("length"),
+        [Expr::Binary { op: BinaryOp::Mod, left, right }] => {
+            matches!(**left, Expr::Cast { ref ty, .. } if ty.kind == Kind::Int)
+                && matches!(**right, Expr::Literal(Value::Int(n)) if n != 0 && n.abs() <= 1_000_000)
+        }
+        _ => false,
+    }
+}
+
+/// `SELECT combine(s0) FROM (SELECT agg(x) AS s0 … WHERE p UNION ALL …)`.
+fn combined(query: &Query, predicate: &Expr, combine: &'static str) -> Query {
+    let mut part = query.clone();
+    let with = part.with.take();
+    if let Some(select) = part.as_select_mut() {
+        for item in &mut select.items {
+            if let SelectItem::Expr { alias, .. } = item {
+                *alias = Some(Name::from("s0"));
+            }
+        }
+    }
+    let parts = partitions(predicate).map(|(_, condition)| filtered(&part, condition).body);
+    let [first, second, third] = parts;
+    let union = |left, right| Body::Compound {
+        op: SetOp::Union,
+        all: true,
+        left: Box::new(left),
+        right: Box::new(right),
+    };
+    let parts = Query::from(union(union(first, second), third));
+    let outer = Select {
+        items: vec![Expr::aggregate(combine, vec![Expr::column("p0", "s0")]).into()],
+        from: vec![TableRef::Derived {
+            query: Box::new(parts),
+            alias: "p0".into(),
+            columns: Vec::new(),
+            lateral: false,
+        }],
+        ..Select::default()
+    };
+    Query { with, ..Query::select(outer) }
+}

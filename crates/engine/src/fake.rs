@@ -1,0 +1,134 @@
+//! Engines for tests: one that only pretends, and one that answers wrongly on purpose.
+
+use dissent_core::engine::{Engine, Limits, Reply, Trouble};
+
+type Tamper = Box<dyn FnMut(&str, Reply) -> Reply>;
+type Answer = Box<dyn FnMut(&str) -> Result<Reply, Trouble>>;
+
+/// Answers as the test says, and remembers what it was asked.
+///
+/// ```
+/// use dissent_core::engine::{Engine, Reply, Rows};
+/// use dissent_core::sql::Value;
+/// use dissent_engine::fake::FakeEngine;
+///
+/// let one = Reply::Rows(Rows { columns: 1, values: vec![Value::Int(1)] });
+/// let mut engine = FakeEngine::scripted([("CREATE", Reply::Done { changed: 0 }), ("SELECT", one.clone())]);
+/// engine.execute("CREATE TABLE t(a)").unwrap();
+/// assert_eq!(engine.execute("SELECT 1").unwrap(), one);
+/// assert!(engine.execute("DROP TABLE t").is_err());
+/// assert_eq!(engine.statements.len(), 3);
+/// ```
+pub struct FakeEngine {
+    answer: Answer,
+    version: String,
+    /// Every statement since it was made.
+    pub statements: Vec<String>,
+    pub resets: usize,
+    pub limits: Limits,
+}
+
+impl FakeEngine {
+    pub fn new(answer: impl FnMut(&str) -> Result<Reply, Trouble> + 'static) -> FakeEngine {
+        FakeEngine {
+            answer: Box::new(answer),
+            version: "0.0.0".to_string(),
+            statements: Vec::new(),
+            resets: 0,
+            limits: Limits::default(),
+        }
+    }
+
+    /// Answers with the first entry whose text the statement contains; a statement that no entry
+    /// knows is trouble.
+    pub fn scripted<T: Into<String>>(script: impl IntoIterator<Item = (T, Reply)>) -> FakeEngine {
+        let script: Vec<(String, Reply)> =
+            script.into_iter().map(|(part, reply)| (part.into(), reply)).collect();
+        FakeEngine::new(move |sql| match script.iter().find(|(part, _)| sql.contains(part.as_str())) {
+            Some((_, reply)) => Ok(reply.clone()),
+            None => Err(Trouble(format!("the script has no answer to: {sql}"))),
+        })
+    }
+
+    /// Pretends to be another version: dialects depend on it.
+    pub fn with_version(mut self, version: &str) -> FakeEngine {
+        self.version = version.to_string();
+        self
+    }
+}
+
+impl Engine for FakeEngine {
+    fn version(&self) -> &str {
+        &self.version
+    }
+
+    fn reset(&mut self) -> Result<(), Trouble> {
+        self.resets += 1;
+        Ok(())
+    }
+
+    fn execute(&mut self, sql: &str) -> Result<Reply, Trouble> {
+        self.statements.push(sql.to_string());
+        (self.answer)(sql)
+    }
+
+    fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+    }
+}
+
+/// A real engine with a bug built in: every reply goes through a closure first. An oracle that does
+/// not notice a dropped row is no oracle.
+pub struct Tampered<E> {
+    engine: E,
+    tamper: Tamper,
+}
+
+impl<E: Engine> Tampered<E> {
+    pub fn new(engine: E, tamper: impl FnMut(&str, Reply) -> Reply + 'static) -> Tampered<E> {
+        Tampered { engine, tamper: Box::new(tamper) }
+    }
+}
+
+impl<E: Engine> Engine for Tampered<E> {
+    fn version(&self) -> &str {
+        self.engine.version()
+    }
+
+    fn reset(&mut self) -> Result<(), Trouble> {
+        self.engine.reset()
+    }
+
+    fn execute(&mut self, sql: &str) -> Result<Reply, Trouble> {
+        let reply = self.engine.execute(sql)?;
+        Ok((self.tamper)(sql, reply))
+    }
+
+    fn set_limits(&mut self, limits: Limits) {
+        self.engine.set_limits(limits);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sqlite::SqliteEngine;
+
+    #[test]
+    fn a_tampered_engine_can_lose_a_row() {
+        let mut engine = Tampered::new(SqliteEngine::bundled().unwrap(), |sql, mut reply| {
+            if let Reply::Rows(rows) = &mut reply
+                && sql.contains("WHERE")
+            {
+                rows.values.truncate(rows.values.len().saturating_sub(rows.columns));
+            }
+            reply
+        });
+        let mut count = |sql: &str| match engine.execute(sql).unwrap() {
+            Reply::Rows(rows) => rows.len(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(count("SELECT 1, 2 UNION SELECT 3, 4"), 2);
+        assert_eq!(count("SELECT 1, 2 WHERE 1 UNION SELECT 3, 4"), 1);
+    }
+}

@@ -1,0 +1,69 @@
+//! How Dissent compiles SQLite, the same for every version: stock behaviour, no threads, every
+//! optional feature. An option that a version does not know means nothing to it.
+//!
+//! The bundled copy is compiled by the package that carries it; `.cargo/config.toml` brings it to
+//! the same options, and a test here holds the two together.
+
+/// Options of SQLite, without their `SQLITE_`.
+pub const OPTIONS: &[&str] = &[
+    "THREADSAFE=0",
+    "OMIT_LOAD_EXTENSION",
+    "ENABLE_COLUMN_METADATA",
+    "ENABLE_DBSTAT_VTAB",
+    "ENABLE_DESERIALIZE",
+    "ENABLE_FTS3",
+    "ENABLE_FTS3_PARENTHESIS",
+    "ENABLE_FTS5",
+    "ENABLE_GEOPOLY",
+    "ENABLE_JSON1",
+    "ENABLE_MATH_FUNCTIONS",
+    "ENABLE_OFFSET_SQL_FUNC",
+    "ENABLE_PERCENTILE",
+    "ENABLE_RTREE",
+    "ENABLE_STAT4",
+    "SOUNDEX",
+];
+
+/// `-Bsymbolic` binds the library's calls to itself, whatever else is loaded beside it.
+const COMPILER: &[&str] = &["-shared", "-fPIC", "-O2", "-w", "-Wl,-Bsymbolic"];
+
+/// Everything between the compiler's name and the file names.
+pub fn arguments() -> Vec<String> {
+    let options = OPTIONS.iter().map(|option| format!("-DSQLITE_{option}"));
+    let found = ["-DHAVE_ISNAN", "-DHAVE_LOCALTIME_R", "-DHAVE_USLEEP=1"];
+    COMPILER.iter().chain(&found).map(|argument| argument.to_string()).chain(options).collect()
+}
+
+/// Names the directory of a build, so that other arguments never find an old build. FNV-1a: the same
+/// in every version of Rust.
+pub fn fingerprint() -> String {
+    let hash = arguments().join(" ").bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    format!("{hash:016x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use dissent_core::engine::{Engine, Reply};
+    use dissent_core::sql::Value;
+
+    use super::*;
+    use crate::sqlite::SqliteEngine;
+
+    #[test]
+    fn the_bundled_copy_is_compiled_with_the_same_options() {
+        let mut engine = SqliteEngine::bundled().unwrap();
+        let Reply::Rows(rows) = engine.execute("PRAGMA compile_options").unwrap() else { panic!() };
+        let has = |option: &str| rows.values.contains(&Value::Text(option.to_string()));
+        for option in OPTIONS {
+            // Always on in current versions, and no longer listed.
+            if !["ENABLE_DESERIALIZE", "ENABLE_JSON1"].contains(option) {
+                assert!(has(option), "{option} is not in {:?}; see .cargo/config.toml", rows.values);
+            }
+        }
+        for option in ["DEFAULT_FOREIGN_KEYS", "ENABLE_API_ARMOR", "USE_URI", "ENABLE_LOAD_EXTENSION"] {
+            assert!(!has(option), "{option} is in the bundled copy; see .cargo/config.toml");
+        }
+    }
+}

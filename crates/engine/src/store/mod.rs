@@ -1,0 +1,144 @@
+//! Engines kept on this machine, by version: found, or downloaded and compiled once.
+
+mod compile;
+mod download;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use crate::sqlite::{self, build, versions};
+use crate::target::Step;
+use crate::{EngineError, Source};
+use compile::Compiler;
+use versions::{Package, Release};
+
+/// One download or build at a time in this process. Other processes are kept apart by renaming: a
+/// library is there complete or not at all.
+static BUSY: Mutex<()> = Mutex::new(());
+
+pub struct Store {
+    root: PathBuf,
+    compiler: Compiler,
+}
+
+/// A version that a user can name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Available {
+    pub engine: &'static str,
+    pub version: &'static str,
+    pub state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    Bundled,
+    Installed,
+    Obtainable,
+}
+
+/// Every engine and version there is, the oldest first.
+pub fn catalog() -> Result<Vec<Available>, EngineError> {
+    Ok(Store::of_user()?.catalog())
+}
+
+impl Store {
+    /// The user's own: `DISSENT_CACHE`, or `dissent` in the user's cache directory; compiles with `CC`,
+    /// or `cc`.
+    pub(crate) fn of_user() -> Result<Store, EngineError> {
+        let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        let root = cache_directory(variable).ok_or(EngineError::NoCacheDirectory)?;
+        Ok(Store { root, compiler: Compiler::of_user() })
+    }
+
+    fn catalog(&self) -> Vec<Available> {
+        let state = |release: &Release| match release.version {
+            version if version == versions::bundled() => State::Bundled,
+            version if self.sqlite_library(version).is_file() => State::Installed,
+            _ => State::Obtainable,
+        };
+        let available = |release: &'static Release| Available {
+            engine: "sqlite",
+            version: release.version,
+            state: state(release),
+        };
+        versions::releases().iter().map(available).collect()
+    }
+
+    fn sqlite_library(&self, version: &str) -> PathBuf {
+        let directory = self.root.join("engines/sqlite").join(version);
+        directory.join(build::fingerprint()).join("libsqlite3.so")
+    }
+
+    pub(crate) fn obtain_sqlite(
+        &self,
+        release: &Release,
+        progress: &mut dyn FnMut(Step),
+    ) -> Result<Source, EngineError> {
+        let path = self.sqlite_library(release.version);
+        let _busy = BUSY.lock().unwrap_or_else(PoisonError::into_inner);
+        if path.is_file() {
+            return Ok(Source::Library { path });
+        }
+        let what = format!("SQLite {}", release.version);
+        // Before the download, which would be for nothing.
+        self.compiler.check(&what)?;
+        let work = tempfile::tempdir()
+            .map_err(|error| EngineError::NotWritable { path: std::env::temp_dir(), error })?;
+        let (package, source) = first_that_works(&release.packages, |package| {
+            progress(Step::Downloading { package: package.to_string() });
+            download::fetch(package, work.path(), &what)
+        })?;
+        progress(Step::Compiling { engine: what });
+        self.install_sqlite(release.version, package, &source)?;
+        Ok(Source::Library { path })
+    }
+
+    /// Compiles, and keeps the library only if it is what the package promised.
+    fn install_sqlite(&self, version: &str, package: &Package, source: &Path) -> Result<(), EngineError> {
+        let library = self.sqlite_library(version);
+        let directory = library.parent().unwrap_or(&self.root);
+        let not_writable = |error| EngineError::NotWritable { path: directory.to_path_buf(), error };
+        std::fs::create_dir_all(directory).map_err(not_writable)?;
+        // In the directory where it will stay, so that renaming is all that is left to do; removed
+        // if it comes to nothing.
+        let unfinished = tempfile::Builder::new()
+            .prefix("unfinished-")
+            .suffix(".so")
+            .tempfile_in(directory)
+            .map_err(not_writable)?
+            .into_temp_path();
+        self.compiler.run(&build::arguments(), source, &unfinished, &format!("SQLite {version}"))?;
+        let found = sqlite::version_of(&unfinished)?;
+        if found != version {
+            let (package, wanted) = (package.to_string(), version.to_string());
+            return Err(EngineError::WrongVersion { package, wanted, found });
+        }
+        unfinished.persist(&library).map_err(|error| not_writable(error.error))
+    }
+}
+
+/// Tries one package after the other; if none works, the preferred one's error tells most.
+fn first_that_works<T>(
+    packages: &[Package],
+    mut attempt: impl FnMut(&Package) -> Result<T, EngineError>,
+) -> Result<(&Package, T), EngineError> {
+    let mut first_error = None;
+    for package in packages {
+        match attempt(package) {
+            Ok(found) => return Ok((package, found)),
+            Err(error) => first_error = first_error.or(Some(error)),
+        }
+    }
+    Err(first_error.expect("a release has at least one package"))
+}
+
+fn cache_directory(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let own = variable("DISSENT_CACHE").map(PathBuf::from);
+    let user = || variable("XDG_CACHE_HOME").map(|directory| PathBuf::from(directory).join("dissent"));
+    let home = || variable("HOME").map(|home| PathBuf::from(home).join(".cache/dissent"));
+    own.or_else(user).or_else(home)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+use dissent_core::engine::Reply;
+use dissent_core::sql::Value;
+
+use super::*;
+use crate::sqlite::api::Api;
+
+fn store(root: &Path, compiler: &str) -> Store {
+    Store { root: root.to_path_buf(), compiler: Compiler::named(compiler) }
+}
+
+fn release(version: &str) -> &'static Release {
+    versions::find(version).unwrap()
+}
+
+#[test]
+fn the_cache_directory_is_the_users() {
+    let lookup = |set: &'static [(&str, &str)]| {
+        cache_directory(|name| set.iter().find(|(key, _)| *key == name).map(|(_, value)| value.into()))
+    };
+    let all = &[("DISSENT_CACHE", "/own"), ("XDG_CACHE_HOME", "/xdg"), ("HOME", "/home/me")];
+    assert_eq!(lookup(all), Some("/own".into()));
+    assert_eq!(lookup(&[("XDG_CACHE_HOME", "/xdg"), ("HOME", "/home/me")]), Some("/xdg/dissent".into()));
+    assert_eq!(lookup(&[("HOME", "/home/me")]), Some("/home/me/.cache/dissent".into()));
+    assert_eq!(lookup(&[]), None);
+}
+
+#[test]
+fn without_a_compiler_nothing_is_downloaded() {
+    let root = tempfile::tempdir().unwrap();
+    let mut step = |step: Step| panic!("{step}");
+    let error =
+        store(root.path(), "no-such-compiler").obtain_sqlite(release("3.30.1"), &mut step).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "no C compiler 'no-such-compiler' to build SQLite 3.30.1: install one (or name it in CC), or give a \
+         library by sqlite:path=FILE"
+    );
+}
+
+#[test]
+fn an_installed_version_is_used_as_it_is() {
+    let root = tempfile::tempdir().unwrap();
+    let store = store(root.path(), "no-such-compiler");
+    let state = |version: &str| {
+        store.catalog().into_iter().find(|available| available.version == version).unwrap().state
+    };
+    assert_eq!(state("3.30.1"), State::Obtainable);
+    assert_eq!(state(versions::bundled()), State::Bundled);
+
+    let path = store.sqlite_library("3.30.1");
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, "").unwrap();
+    assert_eq!(state("3.30.1"), State::Installed);
+    let source = store.obtain_sqlite(release("3.30.1"), &mut |step| panic!("{step}")).unwrap();
+    assert_eq!(source, Source::Library { path });
+}
+
+/// The source of a library with every function of SQLite, none of which does anything.
+fn pretender(version: &str) -> String {
+    let stubs: String = Api::REQUIRED
+        .iter()
+        .filter(|name| **name != "sqlite3_libversion")
+        .map(|name| format!("void {name}(void) {{}}\n"))
+        .collect();
+    format!("const char *sqlite3_libversion(void) {{ return \"{version}\"; }}\n{stubs}")
+}
+
+#[test]
+fn only_what_the_package_promised_is_kept() {
+    let root = tempfile::tempdir().unwrap();
+    let store = store(root.path(), "cc");
+    if let Err(error) = store.compiler.check("the test's library") {
+        return eprintln!("SKIPPED: {error}");
+    }
+    let source = root.path().join("sqlite3.c");
+    let package = &release("3.30.1").packages[0];
+    let attempt = |text: &str| {
+        std::fs::write(&source, text).unwrap();
+        store.install_sqlite("3.30.1", package, &source).map_err(|error| error.to_string())
+    };
+    let library = store.sqlite_library("3.30.1");
+    let kept = || std::fs::read_dir(library.parent().unwrap()).unwrap().count();
+
+    let told = attempt("int main(").unwrap_err();
+    assert!(told.starts_with("cc could not compile SQLite 3.30.1: ") && told.contains("error"), "{told}");
+    assert!(attempt("int nothing;").unwrap_err().ends_with("it has no function sqlite3_libversion"));
+    assert_eq!(
+        attempt(&pretender("3.31.0")).unwrap_err(),
+        format!("the package {package} was to hold SQLite 3.30.1 but holds 3.31.0; it was not kept")
+    );
+    assert_eq!(kept(), 0);
+
+    attempt(&pretender("3.30.1")).unwrap();
+    assert!(library.is_file());
+    assert_eq!(kept(), 1);
+}
+
+/// Needs a registry and a compiler the first time, the user's store afterwards.
+#[test]
+fn two_versions_run_side_by_side() {
+    let source = match Store::of_user()
+        .and_then(|store| store.obtain_sqlite(release("3.30.1"), &mut |step| eprintln!("{step}")))
+    {
+        Ok(source) => source,
+        Err(error) => return eprintln!("SKIPPED, SQLite 3.30.1 is not to be had here: {error}"),
+    };
+    let mut old = source.open().unwrap();
+    let mut new = Source::Bundled.open().unwrap();
+    assert_eq!((old.version(), new.version()), ("3.30.1", versions::bundled()));
+
+    let mut ask = |sql: &str| [old.execute(sql).unwrap(), new.execute(sql).unwrap()];
+    let asked = ask("SELECT sqlite_version()");
+    let version = |reply: &Reply| match reply {
+        Reply::Rows(rows) => rows.single().cloned(),
+        _ => None,
+    };
+    assert_eq!(
+        asked.each_ref().map(version),
+        ["3.30.1", versions::bundled()].map(|version| Some(Value::Text(version.to_string())))
+    );
+    for sql in ["CREATE TABLE t(a)", "INSERT INTO t VALUES (1), (NULL), ('x')", "SELECT * FROM t"] {
+        let [old, new] = ask(sql);
+        assert!(!matches!(old, Reply::Failed(_)), "{sql}: {old:?}");
+        assert_eq!(old, new, "{sql}");
+    }
+    // Newer than 3.30.
+    let [old, new] = ask("SELECT * FROM t RIGHT JOIN t AS u ON 0");
+    assert!(matches!((old, new), (Reply::Failed(_), Reply::Rows(_))));
+    // Optional features are in both.
+    for sql in ["SELECT json('[1]')", "SELECT soundex('a')", "CREATE VIRTUAL TABLE f USING fts5(x)"] {
+        let [old, new] = ask(sql);
+        assert_eq!(old, new, "{sql}");
+        assert!(!matches!(old, Reply::Failed(_)), "{sql}: {old:?}");
+    }
+}
