@@ -2,23 +2,18 @@
 
 use dissent_core::engine::{ErrorClass, SqlError};
 use dissent_core::finding::{Arm, ArmOutcome, Class, Evidence, Origin};
+use dissent_core::oracle::health;
 use dissent_core::sql::Statement;
-use dissent_core::subject::Subject;
 
 use super::Plan;
 use crate::worker::process::Dead;
-use crate::worker::protocol::{CRASH, Difference};
+use crate::worker::protocol::Difference;
 
 pub fn of_hang(dead: &Dead, plan: &Plan) -> Difference {
     let limit = plan.hang_limit.as_secs();
     let difference = format!("the statement ran for {limit} s, beyond every limit, and had to be killed");
     let error = lost("hang".to_string(), "it did not end");
-    difference_of(
-        dead,
-        plan,
-        error,
-        (Class::Hang, "a statement ends, or is cut off by its limits", difference),
-    )
+    difference_of(dead, plan, error, Class::Hang, difference)
 }
 
 pub fn of_crash(dead: &Dead, plan: &Plan) -> Difference {
@@ -27,8 +22,7 @@ pub fn of_crash(dead: &Dead, plan: &Plan) -> Difference {
     let memory = if dead.out_of_memory() { ", out of memory," } else { "" };
     let difference = format!("the process died by {cause}{memory} {place}");
     let error = lost(cause, "the process died");
-    let relation = "a statement never ends the process that runs it";
-    difference_of(dead, plan, error, (Class::Crash, relation, difference))
+    difference_of(dead, plan, error, Class::Crash, difference)
 }
 
 fn lost(code: String, message: &str) -> SqlError {
@@ -39,7 +33,8 @@ fn difference_of(
     dead: &Dead,
     plan: &Plan,
     error: SqlError,
-    (class, relation, mut difference): (Class, &str, String),
+    class: Class,
+    mut difference: String,
 ) -> Difference {
     let remains = &dead.remains;
     let sql = remains.statement.clone().unwrap_or_default();
@@ -57,13 +52,10 @@ fn difference_of(
     };
     Difference {
         origin: Origin { seed: plan.seed, database: remains.database, case: remains.case },
-        subject: Subject {
-            oracle: CRASH.to_string(),
-            setup: remains.setup.iter().cloned().map(Statement::Raw).collect(),
-            tests: vec![Statement::Raw(sql)],
-            exprs: Vec::new(),
-            choices: Default::default(),
-        },
-        evidence: Evidence { class, relation: relation.to_string(), arms: vec![arm], difference },
+        subject: health::subject(
+            remains.setup.iter().cloned().map(Statement::Raw).collect(),
+            Statement::Raw(sql),
+        ),
+        evidence: Evidence { class, relation: health::RELATION.to_string(), arms: vec![arm], difference },
     }
 }

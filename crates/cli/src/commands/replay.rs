@@ -116,10 +116,6 @@ fn conclude(replayed: &Replayed, finding: &Finding, out: &mut String) -> u8 {
             (format!("cannot tell: {failed} of {all} setup statements fail on this target"), crate::TROUBLE)
         }
         ReplayOutcome::CannotTell(reason) => (format!("cannot tell: {reason}"), crate::TROUBLE),
-        ReplayOutcome::Survived => (
-            "no longer fails: every statement ended, and the process lived".to_string(),
-            crate::NOTHING_FOUND,
-        ),
         _ => (format!("no longer fails: {}", finding.evidence.relation), crate::NOTHING_FOUND),
     };
     let _ = writeln!(out, "\n{verdict}");

@@ -9,6 +9,7 @@ use anyhow::{Context, anyhow};
 use dissent_core::dialect::Dialect;
 use dissent_core::engine::Engine;
 use dissent_core::finding::{Evidence, Origin, Verdict};
+use dissent_core::generate::Policy;
 use dissent_core::oracle::{self, Oracle};
 use dissent_core::session::{Counts, Journal as StatementJournal, Session};
 use dissent_core::subject::Subject;
@@ -50,7 +51,8 @@ fn walk(
 ) -> anyhow::Result<()> {
     let mut scribe = Scribe { journal: journal.clone(), fault };
     let mut session = Session::new(engine, dialect, &mut scribe, system::nanos);
-    let walk = Walk { dialect, oracles: oracles(&task.oracles)?, seed: task.seed };
+    let oracles = oracles(&task.oracles)?;
+    let walk = Walk { dialect, oracles, seed: task.seed, policy: Policy::default() };
     let mut reporter = Reporter {
         journal: &journal,
         events,

@@ -34,6 +34,8 @@ struct Header {
     /// The whole length, even if the text was cut.
     sql_length: AtomicU64,
     setup_length: AtomicU64,
+    /// 1 until the first statement of a new database: the old one is still being taken down.
+    fresh: AtomicU64,
     /// Setup statements that found no room.
     setup_lost: AtomicU64,
 }
@@ -107,6 +109,11 @@ impl Journal {
 
     pub fn begin_statement(&self, sql: &str) {
         let header = self.header();
+        if header.fresh.load(Ordering::Relaxed) != 0 {
+            header.fresh.store(0, Ordering::Relaxed);
+            header.setup_length.store(0, Ordering::Relaxed);
+            header.setup_lost.store(0, Ordering::Relaxed);
+        }
         self.write(HEADER_BYTES, SQL_BYTES, sql.as_bytes());
         header.sql_length.store(sql.len() as u64, Ordering::Relaxed);
         header.statements.store(header.statements.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
@@ -123,8 +130,7 @@ impl Journal {
     pub fn begin_case(&self, database: u64, case: u64) {
         let header = self.header();
         if case == 0 {
-            header.setup_length.store(0, Ordering::Relaxed);
-            header.setup_lost.store(0, Ordering::Relaxed);
+            header.fresh.store(1, Ordering::Relaxed);
         } else {
             header.cases.store(header.cases.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         }
@@ -221,8 +227,11 @@ mod tests {
         let journal = journal();
         assert_eq!(journal.remains().statement, None);
         journal.begin_case(3, 0);
+        journal.begin_statement("CREATE TABLE old0 (c0)");
+        journal.end_statement();
         journal.add_setup("CREATE TABLE old0 (c0)");
         journal.begin_case(4, 0);
+        assert_eq!(journal.remains().setup, ["CREATE TABLE old0 (c0)"]);
         for sql in ["CREATE TABLE t0 (c0)", "INSERT INTO t0 VALUES ('ü')"] {
             journal.begin_statement(sql);
             journal.end_statement();
@@ -240,7 +249,6 @@ mod tests {
     #[test]
     fn what_is_too_long_is_cut_and_known_to_be() {
         let journal = journal();
-        journal.begin_case(0, 0);
         journal.add_setup(&"x".repeat(SETUP_BYTES));
         journal.add_setup("CREATE TABLE t0 (c0)");
         journal.begin_statement(&"y".repeat(SQL_BYTES + 1));

@@ -51,9 +51,6 @@ pub struct ReplayTask {
     pub origin: Origin,
 }
 
-/// The name that stands for an oracle in findings no oracle made: crashes and hangs.
-pub const CRASH: &str = "crash";
-
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Event {
     /// The engine is open.
@@ -145,8 +142,6 @@ pub enum ReplayOutcome {
     Agrees,
     CannotTell(String),
     Differs(Box<Evidence>),
-    /// The subject of a crash or hang ran to its end.
-    Survived,
 }
 
 /// The worker's end of the event stream.

@@ -13,7 +13,7 @@ use dissent_core::walk;
 use super::fault::Fault;
 use super::hunt::Scribe;
 use super::journal::Journal;
-use super::protocol::{CRASH, ReplayOutcome, ReplayTask, Replayed};
+use super::protocol::{ReplayOutcome, ReplayTask, Replayed};
 use super::tap::{Listener, Tap};
 use crate::system;
 
@@ -29,8 +29,7 @@ pub fn run(
     let mut tap = Tap { engine, listener: &mut recorder };
     let mut scribe = Scribe { journal, fault };
     let mut session = Session::new(&mut tap, dialect, &mut scribe, system::nanos);
-    let outcome =
-        if task.subject.oracle == CRASH { survive(task, &mut session)? } else { check(task, &mut session)? };
+    let outcome = check(task, &mut session)?;
     Ok(Replayed { setup_failures: recorder.setup_failures, ran: recorder.ran, outcome })
 }
 
@@ -40,22 +39,13 @@ fn check(task: &ReplayTask, session: &mut Session) -> anyhow::Result<ReplayOutco
         format!("the finding was made by the oracle '{name}', which this version of Dissent does not have")
     })?;
     let verdict = walk::replay(&task.subject, oracle, session).map_err(|trouble| anyhow!(trouble))?;
+    // Memory that a statement broke may be noticed only when it is given back.
+    session.reset().map_err(|trouble| anyhow!(trouble))?;
     Ok(match verdict {
         Verdict::Pass { .. } => ReplayOutcome::Agrees,
         Verdict::Skip(reason) => ReplayOutcome::CannotTell(reason.into_owned()),
         Verdict::Bug(evidence) => ReplayOutcome::Differs(evidence),
     })
-}
-
-/// The statements of a crash or hang have no relation to check: they run, and living on is the answer.
-/// The reset at the end matters: memory that was broken may be noticed only when it is given back.
-fn survive(task: &ReplayTask, session: &mut Session) -> anyhow::Result<ReplayOutcome> {
-    session.reset().map_err(|trouble| anyhow!(trouble))?;
-    for statement in task.subject.setup.iter().chain(&task.subject.tests) {
-        session.run(statement).map_err(|trouble| anyhow!(trouble))?;
-    }
-    session.reset().map_err(|trouble| anyhow!(trouble))?;
-    Ok(ReplayOutcome::Survived)
 }
 
 /// Keeps what ran after the setup, and what failed in it.
