@@ -53,7 +53,10 @@ fn explain_usage(error: &clap::Error) -> ExitCode {
 fn ask_for_report_of_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(|at| format!(" at {}:{}", at.file(), at.line())).unwrap_or_default();
-        let what = panic.payload_as_str().unwrap_or("no message").replace('\n', " ");
+        let payload = panic.payload();
+        let literal = payload.downcast_ref::<&str>().copied();
+        let what = literal.or(payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+        let what = what.replace('\n', " ");
         let _ = writeln!(
             std::io::stderr(),
             "dissent: a mistake in Dissent itself{place} ({what}); please report it with this line and the command you ran"

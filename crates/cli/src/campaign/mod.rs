@@ -71,7 +71,7 @@ pub struct Outcome {
     pub tally: Tally,
     pub findings: Vec<StoredFinding>,
     pub unstable: u64,
-    /// Workers that ended for a reason of our own, in words.
+    /// What went wrong with workers for a reason of our own, in words.
     pub failures: Vec<String>,
     pub wall: Duration,
     pub worker_cpu_seconds: f64,

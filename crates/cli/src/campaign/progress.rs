@@ -57,7 +57,7 @@ impl Progress {
     pub fn finding(&mut self, finding: &StoredFinding) {
         *self.classes.entry(finding.class).or_insert(0) += 1;
         let StoredFinding { id, oracle, class, directory } = finding;
-        let line = format!("{:<16} {oracle:<13} {id:<32} {}", class.name(), directory.display());
+        let line = format!("{:<16}  {oracle:<13}  {id:<34}  {}", class.name(), directory.display());
         self.clear();
         let _ = if self.quiet_stdout { writeln!(stderr(), "{line}") } else { writeln!(stdout(), "{line}") };
     }

@@ -37,7 +37,7 @@ pub struct Summary {
     errors: BTreeMap<&'static str, u64>,
     findings: Vec<FindingLine>,
     unstable: u64,
-    /// Workers that ended for a reason of Dissent's own, in words.
+    /// What went wrong with workers for a reason of Dissent's own, in words.
     worker_failures: Vec<String>,
 }
 

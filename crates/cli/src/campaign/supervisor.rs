@@ -160,6 +160,7 @@ impl<'a> Supervisor<'a> {
                     self.store.add_unstable(&self.finding(*difference))?;
                 }
                 Event::Trouble(message) => self.slots[worker].trouble = Some(message),
+                Event::Unreadable(why) => self.note(format!("what a worker said cannot be read ({why})")),
                 Event::Ready { .. } | Event::Replayed(_) => {}
             },
         }
@@ -266,10 +267,13 @@ impl<'a> Supervisor<'a> {
             self.progress.clear();
             bail!("workers keep ending {place} ({why}), so the campaign stops");
         }
-        let failure = format!("a worker ended {place} ({why})");
+        self.note(format!("a worker ended {place} ({why})"));
+        Ok(())
+    }
+
+    fn note(&mut self, failure: String) {
         self.progress.note(&failure);
         self.failures.push(failure);
-        Ok(())
     }
 }
 

@@ -73,6 +73,7 @@ fn judge(ended: Ended, finding: &Finding, out: &mut String) -> anyhow::Result<u8
         match event {
             Event::Replayed(what) => replayed = Some(*what),
             Event::Trouble(message) => bail!(message),
+            Event::Unreadable(why) => bail!("what the replay said cannot be read ({why})"),
             _ => {}
         }
     }
@@ -82,7 +83,7 @@ fn judge(ended: Ended, finding: &Finding, out: &mut String) -> anyhow::Result<u8
     }
     if ended.hung || dead.crashed() {
         let sql = remains.statement.as_deref().unwrap_or_default();
-        let _ = writeln!(out, "\nlast statement:\n  {sql}\n");
+        let _ = writeln!(out, "\nlast statement\n  {sql}\n");
         let what = match (ended.hung, dead.last_words.as_str()) {
             (true, _) => "the last statement does not end".to_string(),
             (false, "") => format!("the process dies by {}", dead.cause()),
@@ -123,7 +124,7 @@ fn conclude(replayed: &Replayed, finding: &Finding, out: &mut String) -> u8 {
 }
 
 fn show(arm: &Arm, out: &mut String) {
-    let _ = writeln!(out, "\n{}:\n  {}", arm.label, arm.sql);
+    let _ = writeln!(out, "\n{}\n  {}", arm.label, arm.sql);
     for line in outcome_lines(&arm.outcome, ROWS_SHOWN) {
         let _ = writeln!(out, "  {line}");
     }

@@ -3,11 +3,13 @@
 use anyhow::bail;
 
 /// Read from `DISSENT_TEST_FAULT`, by workers only: `crash@7` dies in the first statement of case 7 of
-/// database 0, `hang@7` never ends it, `oom@7` uses up all memory in it, `early` dies before any.
-/// A campaign never visits a database twice, so each happens once.
+/// database 0, `hang@7` never ends it, `oom@7` uses up all memory in it. A campaign never visits a
+/// database twice, so each of these happens once. `early` dies before the engine is open, `start` between
+/// that and the first statement: both again and again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     Early,
+    Start,
     At { case: u64, kind: Kind },
 }
 
@@ -27,11 +29,13 @@ impl Fault {
     }
 
     fn parse(text: &str) -> anyhow::Result<Fault> {
-        if text == "early" {
-            return Ok(Fault::Early);
+        match text {
+            "early" => return Ok(Fault::Early),
+            "start" => return Ok(Fault::Start),
+            _ => {}
         }
         let Some((kind, Ok(case))) = text.split_once('@').map(|(kind, case)| (kind, case.parse())) else {
-            bail!("DISSENT_TEST_FAULT is '{text}', not early, crash@CASE, hang@CASE or oom@CASE");
+            bail!("DISSENT_TEST_FAULT is '{text}', not early, start, crash@CASE, hang@CASE or oom@CASE");
         };
         let kind = match kind {
             "crash" => Kind::Crash,

@@ -54,6 +54,9 @@ fn perform(job: Job, events: &mut Events) -> anyhow::Result<()> {
         }
         Task::Hunt(task) => {
             let (engine, dialect) = open(&task.source, &task.dialect, events)?;
+            if fault == Some(Fault::Start) {
+                std::process::abort();
+            }
             hunt::run(task, engine, dialect, journal, fault, events)
         }
         Task::Replay(task) => {

@@ -112,8 +112,9 @@ fn last_words(stderr: &mut File) -> String {
         let _ = stderr.read_to_end(&mut bytes);
     }
     let text = String::from_utf8_lossy(&bytes);
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("note: "));
-    lines.last().unwrap_or_default().to_string()
+    let mut lines =
+        text.lines().rev().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("note: "));
+    lines.next().unwrap_or_default().to_string()
 }
 
 /// Runs a task that ends by itself; gives its events and how it ended. `hung` if it had to be killed.

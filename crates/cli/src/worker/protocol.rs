@@ -65,6 +65,8 @@ pub enum Event {
     Replayed(Box<Replayed>),
     /// Trouble of our own; the worker ends after it.
     Trouble(String),
+    /// A line that is no event: made by the reader, so that nothing a worker said is lost in silence.
+    Unreadable(String),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -161,13 +163,18 @@ impl Events {
     }
 }
 
-/// The supervisor's end: hands over each event until the worker closes the stream. A worker that dies
-/// in the middle of a line leaves a torn one, which says nothing.
+/// The supervisor's end: hands over each event until the worker closes the stream.
 pub fn read_events(stream: impl Read, mut each: impl FnMut(Event)) {
-    for line in BufReader::new(stream).split(b'\n').map_while(Result::ok) {
-        if let Ok(event) = serde_json::from_slice(&line) {
-            each(event);
+    let mut stream = BufReader::new(stream);
+    let mut line = Vec::new();
+    while stream.read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
+        match serde_json::from_slice(&line) {
+            Ok(event) => each(event),
+            Err(error) if line.ends_with(b"\n") => each(Event::Unreadable(error.to_string())),
+            // A worker that dies in the middle of a line leaves a torn one, which says nothing.
+            Err(_) => {}
         }
+        line.clear();
     }
 }
 
@@ -192,12 +199,14 @@ mod tests {
             lines.push(b'\n');
             tally.databases = 1;
         }
-        lines.extend_from_slice(b"{\"Progress\":{\"torn");
-        let mut total = Tally::default();
+        lines.extend_from_slice(b"nonsense\n{\"Progress\":{\"torn");
+        let (mut total, mut unreadable) = (Tally::default(), 0);
         read_events(lines.as_slice(), |event| match event {
             Event::Progress(tally) => total.add(tally),
+            Event::Unreadable(_) => unreadable += 1,
             other => panic!("{other:?}"),
         });
+        assert_eq!(unreadable, 1);
         assert_eq!((total.databases, total.cases, total.checks(), total.nonempty()), (2, 5, 3, 2));
         assert_eq!(total.counts.errors[&ErrorClass::Constraint], 2);
         assert_eq!(total.oracles["norec"].skips["both arms fail"], 1);

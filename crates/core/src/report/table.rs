@@ -14,7 +14,7 @@ pub fn markdown(rows: &Rows, limit: usize) -> String {
         }
         out.push_str("|\n");
     };
-    line(&mut out, &mut (1..=rows.columns).map(|n| format!("c{n}")));
+    line(&mut out, &mut (1..=rows.columns).map(|n| format!("column {n}")));
     line(&mut out, &mut (0..rows.columns).map(|_| "---".to_string()));
     for row in rows.iter().take(limit) {
         line(&mut out, &mut row.iter().map(|value| cell(&value.to_string())));
