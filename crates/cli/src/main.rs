@@ -1,1 +1,70 @@
-fn main() {}
+//! `dissent`: asks a database the same question in two ways and reports where it disagrees with itself.
+
+mod args;
+mod campaign;
+mod commands;
+mod duration;
+mod system;
+mod worker;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Args, Command};
+
+/// What the process says to whoever started it; errors of every kind are [`TROUBLE`].
+const NOTHING_FOUND: u8 = 0;
+const FOUND: u8 = 1;
+const TROUBLE: u8 = 2;
+
+fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return explain_usage(&error),
+    };
+    // A worker's standard error is read by its supervisor, which wants the plain panic message.
+    if !matches!(args.command, Command::Worker) {
+        ask_for_report_of_panics();
+    }
+    match std::panic::catch_unwind(|| commands::run(args.command)) {
+        Ok(Ok(code)) => ExitCode::from(code),
+        Ok(Err(error)) if is_broken_pipe(&error) => ExitCode::from(TROUBLE),
+        Ok(Err(error)) => {
+            let _ = writeln!(std::io::stderr(), "dissent: {error:#}");
+            ExitCode::from(TROUBLE)
+        }
+        Err(_) => ExitCode::from(TROUBLE),
+    }
+}
+
+/// Clap's own words, in the shape of every other message.
+fn explain_usage(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        let _ = error.print();
+        return ExitCode::from(NOTHING_FOUND);
+    }
+    let text = error.render().to_string();
+    let _ = write!(std::io::stderr(), "dissent: {}", text.strip_prefix("error: ").unwrap_or(&text));
+    ExitCode::from(TROUBLE)
+}
+
+fn ask_for_report_of_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(|at| format!(" at {}:{}", at.file(), at.line())).unwrap_or_default();
+        let payload = panic.payload();
+        let literal = payload.downcast_ref::<&str>().copied();
+        let what = literal.or(payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+        let what = what.replace('\n', " ");
+        let _ = writeln!(
+            std::io::stderr(),
+            "dissent: a mistake in Dissent itself{place} ({what}); please report it with this line and the command you ran"
+        );
+    }));
+}
+
+/// Whoever read our output went away (`dissent oracles | head -1`): nothing left to say, nobody to hear it.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}

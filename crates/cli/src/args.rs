@@ -1,0 +1,118 @@
+//! Everything a user can type, each flag defined in one place.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::duration;
+
+/// Finds logic bugs in SQL databases: queries that return a wrong answer and say nothing.
+#[derive(Debug, Parser)]
+#[command(name = "dissent", version, max_term_width = 100, after_help = EXIT_CODES)]
+pub struct Args {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 nothing found, 1 findings, 2 trouble of Dissent's own.";
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Test a database with random queries until Ctrl-C or --time
+    Hunt(HuntArgs),
+    /// Check a finding again: exit 1 if it still fails, 0 if it no longer does, 2 if that cannot be told
+    Replay(ReplayArgs),
+    /// List the oracles: the ways to ask one question twice
+    Oracles,
+    /// Run one job for a supervisor (reads the job from standard input)
+    #[command(hide = true)]
+    Worker,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct HuntArgs {
+    /// The database to test: sqlite, sqlite@3.30.1, sqlite:path=/…/libsqlite3.so
+    #[arg(default_value = "sqlite")]
+    pub target: String,
+
+    /// Stop after this time: 30s, 10m, 2h [default: until Ctrl-C]
+    #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
+    pub time: Option<Duration>,
+
+    /// How many worker processes to run [default: the number of cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub jobs: Option<u32>,
+
+    /// Where all randomness starts; the same seed gives the same databases and queries [default: random]
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+
+    /// The oracles to use: names or groups (see `dissent oracles`), separated by commas
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "all")]
+    pub oracles: Vec<String>,
+
+    /// The directory for findings; must not exist or be empty [default: dissent-out/TARGET-TIME]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+
+    /// Stop after this many findings
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_findings: Option<u64>,
+
+    /// Stop after this many cases, shared evenly among the workers
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_cases: Option<u64>,
+
+    /// How to print the summary; with json it alone goes to standard output
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub summary: SummaryFormat,
+
+    /// A statement that runs longer than this is a finding of class hang (at least 3s)
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration::parse)]
+    pub hang_limit: Duration,
+
+    /// Write every statement to this file as it runs (with several workers: FILE.0, FILE.1, …)
+    #[arg(long, value_name = "FILE")]
+    pub log_statements: Option<PathBuf>,
+
+    /// The address space of a worker in MiB
+    #[arg(long, hide = true, value_name = "MIB", default_value = "4096")]
+    pub worker_memory: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SummaryFormat {
+    Text,
+    Json,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct ReplayArgs {
+    /// The finding: its directory, or its finding.json
+    #[arg(value_name = "DIR")]
+    pub finding: PathBuf,
+
+    /// Another database to check it on [default: the one it was found on]
+    #[arg(long, value_name = "TARGET")]
+    pub target: Option<String>,
+
+    /// A statement that runs longer than this hangs (at least 3s)
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration::parse)]
+    pub hang_limit: Duration,
+
+    /// The address space of the process that runs the check, in MiB
+    #[arg(long, hide = true, value_name = "MIB", default_value = "4096")]
+    pub worker_memory: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definitions_are_consistent() {
+        Args::command().debug_assert();
+    }
+}

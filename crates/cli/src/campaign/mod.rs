@@ -1,0 +1,78 @@
+//! A campaign: many workers hunting one target, their findings on disk, the user informed.
+
+mod death;
+pub mod progress;
+pub mod store;
+pub mod summary;
+mod supervisor;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use dissent_engine::Source;
+
+use crate::worker::protocol::{HuntTask, Tally, Task};
+use store::StoredFinding;
+
+pub use supervisor::Supervisor;
+
+/// What a campaign is to do, all questions settled.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// As the user named it, without credentials.
+    pub target: String,
+    pub source: Source,
+    pub dialect: String,
+    pub engine_version: String,
+    pub oracles: Vec<String>,
+    pub seed: u64,
+    pub jobs: u64,
+    pub time: Option<Duration>,
+    pub max_cases: Option<u64>,
+    pub max_findings: Option<u64>,
+    pub hang_limit: Duration,
+    pub worker_memory: u64,
+    pub log_statements: Option<PathBuf>,
+}
+
+impl Plan {
+    /// The cases of one worker: an even share, the first ones taking what is left over.
+    fn share_of_cases(&self, worker: u64) -> Option<u64> {
+        self.max_cases.map(|cases| cases / self.jobs + u64::from(worker < cases % self.jobs))
+    }
+
+    fn task(&self, worker: u64, first_database: u64, max_cases: Option<u64>) -> Task {
+        Task::Hunt(HuntTask {
+            source: self.source.clone(),
+            dialect: self.dialect.clone(),
+            oracles: self.oracles.clone(),
+            seed: self.seed,
+            first_database,
+            step: self.jobs,
+            max_cases,
+            log_statements: self.statement_log(worker),
+        })
+    }
+
+    /// One file per worker: their statements have no common order.
+    pub fn statement_log(&self, worker: u64) -> Option<PathBuf> {
+        let path = self.log_statements.as_ref()?;
+        if self.jobs == 1 {
+            return Some(path.clone());
+        }
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".{worker}"));
+        Some(PathBuf::from(name))
+    }
+}
+
+/// What came of a campaign.
+pub struct Outcome {
+    pub tally: Tally,
+    pub findings: Vec<StoredFinding>,
+    pub unstable: u64,
+    /// What went wrong with workers for a reason of our own, in words.
+    pub failures: Vec<String>,
+    pub wall: Duration,
+    pub worker_cpu_seconds: f64,
+}

@@ -1,0 +1,205 @@
+//! The end of a campaign in figures: a table for people, JSON for programs.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use dissent_core::finding::Class;
+use serde::Serialize;
+
+use super::progress::{by_class, grouped, percent, short};
+use super::{Outcome, Plan};
+use crate::duration;
+use crate::worker::protocol::Label;
+
+/// `summary.json`, and what `--summary json` prints.
+#[derive(Serialize)]
+pub struct Summary {
+    target: String,
+    engine_version: String,
+    seed: u64,
+    jobs: u64,
+    wall_seconds: f64,
+    /// Processor time of the worker processes, as the kernel counted it when they ended.
+    worker_cpu_seconds: f64,
+    /// The engine's part of `worker_cpu_seconds`. A worker measures the wall time it spends inside the
+    /// engine (two readings of the clock per statement); asking the kernel for processor time instead
+    /// would cost a system call per statement. The share of the worker's wall time is taken as the share
+    /// of its processor time: a worker is one thread that hardly ever waits, so both stretch alike when
+    /// the machine is busy.
+    engine_cpu_seconds: f64,
+    databases: u64,
+    cases: u64,
+    statements: u64,
+    statements_ok: u64,
+    checks: BTreeMap<Label, u64>,
+    nonempty_checks: u64,
+    skips: BTreeMap<Label, BTreeMap<Label, u64>>,
+    errors: BTreeMap<&'static str, u64>,
+    findings: Vec<FindingLine>,
+    unstable: u64,
+    /// What went wrong with workers for a reason of Dissent's own, in words.
+    worker_failures: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct FindingLine {
+    id: String,
+    oracle: String,
+    class: Class,
+    directory: String,
+}
+
+impl Summary {
+    pub fn new(plan: &Plan, outcome: Outcome) -> Summary {
+        let Outcome { tally, findings, unstable, failures, wall, worker_cpu_seconds } = outcome;
+        let engine_share = tally.counts.engine_nanos as f64 / (tally.wall_nanos as f64).max(1.0);
+        // An oracle that never came to a verdict is shown with its zero, not left out.
+        let mut checks: BTreeMap<Label, u64> =
+            plan.oracles.iter().map(|name| (Label::Owned(name.clone()), 0)).collect();
+        checks.extend(tally.oracles.iter().map(|(name, oracle)| (name.clone(), oracle.checks)));
+        checks.insert(Label::Borrowed("total"), tally.checks());
+        Summary {
+            target: plan.target.clone(),
+            engine_version: plan.engine_version.clone(),
+            seed: plan.seed,
+            jobs: plan.jobs,
+            wall_seconds: milli(wall.as_secs_f64()),
+            worker_cpu_seconds: milli(worker_cpu_seconds),
+            engine_cpu_seconds: milli(worker_cpu_seconds * engine_share.min(1.0)),
+            databases: tally.databases,
+            cases: tally.cases,
+            statements: tally.counts.statements,
+            statements_ok: tally.counts.statements_ok,
+            checks,
+            nonempty_checks: tally.nonempty(),
+            errors: tally.counts.errors.iter().map(|(class, count)| (class.name(), *count)).collect(),
+            skips: tally
+                .oracles
+                .into_iter()
+                .filter(|(_, oracle)| !oracle.skips.is_empty())
+                .map(|(name, oracle)| (name, oracle.skips))
+                .collect(),
+            findings: findings
+                .into_iter()
+                .map(|finding| FindingLine {
+                    directory: finding.directory.display().to_string(),
+                    id: finding.id,
+                    oracle: finding.oracle,
+                    class: finding.class,
+                })
+                .collect(),
+            unstable,
+            worker_failures: failures,
+        }
+    }
+
+    pub fn json(&self) -> anyhow::Result<String> {
+        Ok(serde_json::to_string_pretty(self)? + "\n")
+    }
+
+    pub fn text(&self, out_directory: &str) -> String {
+        let mut table = Table::default();
+        let wall = self.wall_seconds.max(0.001);
+        let rate = |count: u64| short(count as f64 / wall);
+        let total = self.checks.get("total").copied().unwrap_or(0);
+
+        table.row("target", format!("{} (version {})", self.target, self.engine_version));
+        table.row("seed", self.seed.to_string());
+        table.row("time", self.time_line());
+        table.row("databases", grouped(self.databases));
+        let valid = percent(self.statements_ok, self.statements);
+        table.row(
+            "statements",
+            format!("{} ({}/s, {valid} valid)", grouped(self.statements), rate(self.statements)),
+        );
+        table.row("errors", counted(self.errors.iter().map(|(class, count)| (*class, *count))));
+        let nonempty = percent(self.nonempty_checks, total);
+        table.row("checks", format!("{} ({}/s, {nonempty} with rows)", grouped(total), rate(total)));
+        for (name, count) in self.checks.iter().filter(|(name, _)| *name != "total") {
+            table.row(&format!("  {name}"), grouped(*count));
+        }
+        let skipped: u64 = self.skips.values().flat_map(BTreeMap::values).sum();
+        table.row("skips", grouped(skipped));
+        for (name, reasons) in &self.skips {
+            let reasons = reasons.iter().map(|(reason, count)| (&**reason, *count));
+            table.row(&format!("  {name}"), counted(reasons));
+        }
+        table.row("findings", self.findings_line());
+        table.row("unstable", grouped(self.unstable));
+        if !self.worker_failures.is_empty() {
+            table.row("failures", format!("{} (see above)", self.worker_failures.len()));
+        }
+        table.row("output", out_directory.to_string());
+        if let Some(first) = self.findings.first() {
+            table.row("next", format!("dissent replay {}", shell_word(&first.directory)));
+        }
+        table.out
+    }
+
+    fn time_line(&self) -> String {
+        let wall = duration::clock(std::time::Duration::from_secs_f64(self.wall_seconds));
+        let workers = if self.jobs == 1 { "1 worker".to_string() } else { format!("{} workers", self.jobs) };
+        let share = 100.0 * self.engine_cpu_seconds / self.worker_cpu_seconds.max(0.001);
+        format!("{wall} ({workers}, {:.1} s CPU, {share:.0} % of it in the engine)", self.worker_cpu_seconds)
+    }
+
+    fn findings_line(&self) -> String {
+        let mut classes = BTreeMap::new();
+        for finding in &self.findings {
+            *classes.entry(finding.class).or_insert(0) += 1;
+        }
+        if classes.is_empty() {
+            return "none".to_string();
+        }
+        format!("{}: {}", self.findings.len(), by_class(&classes))
+    }
+}
+
+/// Milliseconds are as exact as these figures are.
+fn milli(seconds: f64) -> f64 {
+    (seconds * 1000.0).round() / 1000.0
+}
+
+/// `constraint 1,203, limit 3`: the most frequent first.
+fn counted<'a>(counts: impl Iterator<Item = (&'a str, u64)>) -> String {
+    let mut counts: Vec<(&str, u64)> = counts.collect();
+    counts.sort_by_key(|(name, count)| (std::cmp::Reverse(*count), *name));
+    let parts: Vec<String> =
+        counts.iter().map(|(name, count)| format!("{name} {}", grouped(*count))).collect();
+    if parts.is_empty() { "none".to_string() } else { parts.join(", ") }
+}
+
+/// A path that can be pasted into a shell.
+fn shell_word(path: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@:=,".contains(c);
+    if path.chars().all(plain) { path.to_string() } else { format!("'{}'", path.replace('\'', "'\\''")) }
+}
+
+#[derive(Default)]
+struct Table {
+    out: String,
+}
+
+impl Table {
+    fn row(&mut self, name: &str, value: String) {
+        let _ = writeln!(self.out, "{name:<16} {value}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_most_frequent_comes_first() {
+        let counts = [("limit", 3), ("constraint", 1203), ("runtime", 3)];
+        assert_eq!(counted(counts.into_iter()), "constraint 1,203, limit 3, runtime 3");
+        assert_eq!(counted([].into_iter()), "none");
+    }
+
+    #[test]
+    fn paths_can_be_pasted_into_a_shell() {
+        assert_eq!(shell_word("dissent-out/sqlite-1/findings/x"), "dissent-out/sqlite-1/findings/x");
+        assert_eq!(shell_word("my out/it's"), "'my out/it'\\''s'");
+    }
+}

@@ -1,0 +1,287 @@
+//! The parent of the workers: starts them, listens, sees deaths and hangs, goes on.
+
+use std::process::ChildStdout;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+use anyhow::bail;
+use dissent_core::finding::{FINDING_FORMAT, Finding};
+
+use super::progress::Progress;
+use super::store::{Store, StoredFinding};
+use super::{Outcome, Plan, death};
+use crate::system;
+use crate::worker::process::{Dead, STUCK_LIMIT, WorkerProcess};
+use crate::worker::protocol::{Difference, Event, Tally, read_events};
+
+/// How often the supervisor looks around when nobody says anything.
+const TICK: Duration = Duration::from_millis(100);
+/// A worker asked to stop does so at the next case; statements are cut off after 5 s by their limits.
+const STOP_GRACE: Duration = Duration::from_secs(6);
+/// Workers that end for a reason of our own, one after the other with no database finished between.
+const MOST_FAILURES_IN_A_ROW: u32 = 5;
+
+pub struct Supervisor<'a> {
+    plan: &'a Plan,
+    store: &'a Store,
+    progress: &'a mut Progress,
+    interrupted: Arc<AtomicBool>,
+    slots: Vec<Slot>,
+    sender: Sender<Message>,
+    receiver: Receiver<Message>,
+    stopping: Option<Instant>,
+    failures_in_a_row: u32,
+    tally: Tally,
+    findings: Vec<StoredFinding>,
+    unstable: u64,
+    failures: Vec<String>,
+}
+
+/// The place of one worker: processes in it come and go, its share of the databases stays.
+struct Slot {
+    /// `None` when its work is done.
+    process: Option<WorkerProcess>,
+    first_database: u64,
+    cases_left: Option<u64>,
+    killed: Option<Killed>,
+    /// What the worker said was wrong before it ended.
+    trouble: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Killed {
+    Hung,
+    Stuck,
+    Stopped,
+}
+
+enum Message {
+    Said(usize, Event),
+    /// The worker's stream ended: it is dead or about to be.
+    Closed(usize),
+}
+
+impl<'a> Supervisor<'a> {
+    pub fn new(
+        plan: &'a Plan,
+        store: &'a Store,
+        progress: &'a mut Progress,
+        interrupted: Arc<AtomicBool>,
+    ) -> Self {
+        let (sender, receiver) = channel();
+        let slot = |worker| Slot {
+            process: None,
+            first_database: worker,
+            cases_left: plan.share_of_cases(worker),
+            killed: None,
+            trouble: None,
+        };
+        Supervisor {
+            plan,
+            store,
+            progress,
+            interrupted,
+            slots: (0..plan.jobs).map(slot).collect(),
+            sender,
+            receiver,
+            stopping: None,
+            failures_in_a_row: 0,
+            tally: Tally::default(),
+            findings: Vec::new(),
+            unstable: 0,
+            failures: Vec::new(),
+        }
+    }
+
+    /// Runs the campaign to its end. An error is trouble that no restart would help.
+    pub fn run(mut self) -> anyhow::Result<Outcome> {
+        let cpu_before = system::ended_children_cpu_seconds();
+        for worker in 0..self.slots.len() {
+            self.start(worker)?;
+        }
+        while self.slots.iter().any(|slot| slot.process.is_some()) {
+            self.listen()?;
+            self.look_for_stalls();
+            self.stop_if_due();
+            self.progress.tick(&self.tally);
+        }
+        self.progress.clear();
+        Ok(Outcome {
+            wall: self.progress.elapsed(),
+            worker_cpu_seconds: system::ended_children_cpu_seconds() - cpu_before,
+            tally: self.tally,
+            findings: self.findings,
+            unstable: self.unstable,
+            failures: self.failures,
+        })
+    }
+
+    /// Starts the worker of a slot, unless its cases are used up.
+    fn start(&mut self, worker: usize) -> anyhow::Result<()> {
+        let slot = &mut self.slots[worker];
+        if slot.cases_left == Some(0) {
+            return Ok(());
+        }
+        let task = self.plan.task(worker as u64, slot.first_database, slot.cases_left);
+        let (process, stream) = WorkerProcess::spawn(&task, self.plan.worker_memory)?;
+        slot.process = Some(process);
+        slot.killed = None;
+        slot.trouble = None;
+        forward(worker, stream, self.sender.clone());
+        Ok(())
+    }
+
+    /// Waits a tick for a message, then takes those that are there, but not for ever: other duties wait.
+    fn listen(&mut self) -> anyhow::Result<()> {
+        let Ok(first) = self.receiver.recv_timeout(TICK) else { return Ok(()) };
+        self.hear(first)?;
+        for _ in 0..1000 {
+            let Ok(message) = self.receiver.try_recv() else { break };
+            self.hear(message)?;
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, message: Message) -> anyhow::Result<()> {
+        match message {
+            Message::Closed(worker) => self.bury(worker)?,
+            Message::Said(worker, event) => match event {
+                Event::Progress(tally) => {
+                    if tally.databases > 0 {
+                        self.failures_in_a_row = 0;
+                    }
+                    self.tally.add(tally);
+                }
+                Event::Finding(difference) => self.record(*difference)?,
+                Event::Unstable(difference) => {
+                    self.unstable += 1;
+                    self.store.add_unstable(&self.finding(*difference))?;
+                }
+                Event::Trouble(message) => self.slots[worker].trouble = Some(message),
+                Event::Unreadable(why) => self.note(format!("what a worker said cannot be read ({why})")),
+                Event::Ready { .. } | Event::Replayed(_) => {}
+            },
+        }
+        Ok(())
+    }
+
+    fn finding(&self, difference: Difference) -> Finding {
+        Finding {
+            format: FINDING_FORMAT,
+            target: self.plan.target.clone(),
+            dialect: self.plan.dialect.clone(),
+            engine_version: self.plan.engine_version.clone(),
+            subject: difference.subject,
+            evidence: difference.evidence,
+            origin: difference.origin,
+        }
+    }
+
+    /// On disk first, then in print: a finding that was printed is never lost.
+    fn record(&mut self, difference: Difference) -> anyhow::Result<()> {
+        if self.has_all_findings() {
+            return Ok(());
+        }
+        if let Some(stored) = self.store.add_finding(&self.finding(difference))? {
+            self.progress.finding(&stored);
+            self.findings.push(stored);
+        }
+        Ok(())
+    }
+
+    fn has_all_findings(&self) -> bool {
+        self.plan.max_findings.is_some_and(|most| self.findings.len() as u64 >= most)
+    }
+
+    fn look_for_stalls(&mut self) {
+        let over_grace = self.stopping.is_some_and(|since| since.elapsed() > STOP_GRACE);
+        for slot in &mut self.slots {
+            let Some(process) = &mut slot.process else { continue };
+            let (stalled, running) = process.stalled();
+            let reason = match running {
+                true if stalled > self.plan.hang_limit => Killed::Hung,
+                false if stalled > STUCK_LIMIT => Killed::Stuck,
+                _ if over_grace => Killed::Stopped,
+                _ => continue,
+            };
+            if slot.killed.is_none() {
+                slot.killed = Some(reason);
+                process.kill();
+            }
+        }
+    }
+
+    fn stop_if_due(&mut self) {
+        let due = self.interrupted.load(Ordering::Relaxed)
+            || self.has_all_findings()
+            || self.plan.time.is_some_and(|time| self.progress.elapsed() >= time);
+        if due && self.stopping.is_none() {
+            self.stopping = Some(Instant::now());
+            for process in self.slots.iter().filter_map(|slot| slot.process.as_ref()) {
+                process.journal.ask_to_stop();
+            }
+        }
+    }
+
+    /// A worker has ended: well, by the engine's fault, or by ours. Unless it ended well, another one
+    /// takes its place, behind the database in which it died.
+    fn bury(&mut self, worker: usize) -> anyhow::Result<()> {
+        let slot = &mut self.slots[worker];
+        let Some(process) = slot.process.take() else { return Ok(()) };
+        let killed = slot.killed;
+        let dead = process.bury()?;
+        if dead.finished_well() || killed == Some(Killed::Stopped) {
+            return Ok(());
+        }
+        if dead.remains.statement.is_some() {
+            slot.first_database = dead.remains.database + self.plan.jobs;
+        }
+        slot.cases_left = slot.cases_left.map(|cases| cases.saturating_sub(dead.remains.cases));
+        if killed == Some(Killed::Hung) {
+            self.record(death::of_hang(&dead, self.plan))?;
+        } else if dead.crashed() {
+            self.record(death::of_crash(&dead, self.plan))?;
+        } else {
+            self.note_failure(worker, &dead)?;
+        }
+        if self.stopping.is_none() { self.start(worker) } else { Ok(()) }
+    }
+
+    /// Trouble of our own ends a campaign only when it keeps coming.
+    fn note_failure(&mut self, worker: usize, dead: &Dead) -> anyhow::Result<()> {
+        let slot = &self.slots[worker];
+        let why = match (&slot.trouble, slot.killed, dead.last_words.as_str()) {
+            (Some(trouble), _, _) => trouble.clone(),
+            (None, Some(Killed::Stuck), _) => "it ran no statement for a minute".to_string(),
+            (None, _, "") => dead.cause(),
+            (None, _, words) => format!("{}: {words}", dead.cause()),
+        };
+        let place = match &dead.remains.statement {
+            Some(_) => format!("in database {}, case {}", dead.remains.database, dead.remains.case),
+            None => "before the first statement".to_string(),
+        };
+        self.failures_in_a_row += 1;
+        if self.failures_in_a_row >= MOST_FAILURES_IN_A_ROW {
+            self.progress.clear();
+            bail!("workers keep ending {place} ({why}), so the campaign stops");
+        }
+        self.note(format!("a worker ended {place} ({why})"));
+        Ok(())
+    }
+
+    fn note(&mut self, failure: String) {
+        self.progress.note(&failure);
+        self.failures.push(failure);
+    }
+}
+
+/// Passes a worker's events on until its stream ends.
+fn forward(worker: usize, stream: ChildStdout, sender: Sender<Message>) {
+    std::thread::spawn(move || {
+        // Sending fails only when the supervisor has gone, and then there is nobody to tell.
+        read_events(stream, |event| drop(sender.send(Message::Said(worker, event))));
+        let _ = sender.send(Message::Closed(worker));
+    });
+}

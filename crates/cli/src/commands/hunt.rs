@@ -1,0 +1,128 @@
+//! `dissent hunt`: settle every question first, then run the campaign.
+
+use std::fs::File;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::{Context, bail};
+use dissent_core::oracle;
+use dissent_engine::Target;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+
+use super::{check_hang_limit, obtain};
+use crate::args::{HuntArgs, SummaryFormat};
+use crate::campaign::progress::Progress;
+use crate::campaign::store::{self, Store};
+use crate::campaign::summary::Summary;
+use crate::campaign::{Plan, Supervisor};
+
+pub fn run(args: HuntArgs) -> anyhow::Result<u8> {
+    let plan = settle(&args)?;
+    let store = Store::create(args.out.as_deref(), &plan)?;
+    start_statement_logs(&plan)?;
+    let interrupted = listen_for_signals()?;
+    introduce(&plan, &store);
+
+    let mut progress = Progress::new(args.summary == SummaryFormat::Json);
+    let outcome = Supervisor::new(&plan, &store, &mut progress, interrupted).run()?;
+
+    let found = !outcome.findings.is_empty();
+    let summary = Summary::new(&plan, outcome);
+    let json = summary.json()?;
+    store.write_summary(&json)?;
+    let mut out = std::io::stdout().lock();
+    match args.summary {
+        SummaryFormat::Json => out.write_all(json.as_bytes())?,
+        SummaryFormat::Text => {
+            let text = summary.text(&store.root().display().to_string());
+            out.write_all(format!("\n{text}").as_bytes())?;
+        }
+    }
+    out.flush()?;
+    Ok(if found { crate::FOUND } else { crate::NOTHING_FOUND })
+}
+
+/// Everything that can be wrong with the arguments is found here, before anything is written.
+fn settle(args: &HuntArgs) -> anyhow::Result<Plan> {
+    check_hang_limit(args.hang_limit)?;
+    let oracles = choose_oracles(&args.oracles)?;
+    let target = Target::parse(&args.target)?;
+    if let Some(directory) = &args.out {
+        store::check_vacant(directory)?;
+    }
+    let memory = args.worker_memory.saturating_mul(1 << 20);
+    let engine = obtain(&target, memory, args.hang_limit)?;
+    let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
+    Ok(Plan {
+        target: target.to_string(),
+        source: engine.source,
+        dialect: target.dialect().to_string(),
+        engine_version: engine.version,
+        oracles,
+        seed: args.seed.unwrap_or_else(random_seed),
+        jobs: u64::from(args.jobs.unwrap_or_else(cores)),
+        time: args.time,
+        max_cases: args.max_cases,
+        max_findings: args.max_findings,
+        hang_limit: args.hang_limit,
+        worker_memory: memory,
+        log_statements: args.log_statements.clone(),
+    })
+}
+
+/// Names and groups as the user typed them, as names in the order of the list of all.
+fn choose_oracles(words: &[String]) -> anyhow::Result<Vec<String>> {
+    let mut chosen = Vec::new();
+    for word in words {
+        let meant = oracle::select(word);
+        if meant.is_empty() {
+            let names: Vec<&str> = oracle::all().iter().map(|oracle| oracle.name()).collect();
+            bail!("there is no oracle '{word}'; there are: {}, tlp (all of tlp-…) and all", names.join(", "));
+        }
+        chosen.extend(meant.iter().map(|oracle| oracle.name()));
+    }
+    let all = oracle::all().iter().map(|oracle| oracle.name());
+    Ok(all.filter(|name| chosen.contains(name)).map(str::to_string).collect())
+}
+
+/// Nine or ten digits: enough never to meet twice, short enough to type.
+fn random_seed() -> u64 {
+    RandomState::new().build_hasher().finish() >> 32
+}
+
+/// The first Ctrl-C (or SIGTERM) asks the campaign to end, the second ends the process at once; the
+/// workers then die with it.
+fn listen_for_signals() -> anyhow::Result<Arc<AtomicBool>> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        flag::register_conditional_shutdown(signal, i32::from(crate::TROUBLE), interrupted.clone())
+            .and_then(|_| flag::register(signal, interrupted.clone()))
+            .context("cannot listen for Ctrl-C")?;
+    }
+    Ok(interrupted)
+}
+
+/// Workers append to their logs, because a restarted one goes on with its predecessor's: start empty.
+fn start_statement_logs(plan: &Plan) -> anyhow::Result<()> {
+    for path in (0..plan.jobs).filter_map(|worker| plan.statement_log(worker)) {
+        File::create(&path).with_context(|| format!("cannot write statements to {}", path.display()))?;
+    }
+    Ok(())
+}
+
+fn introduce(plan: &Plan, store: &Store) {
+    let _ = writeln!(
+        std::io::stderr(),
+        "hunting {} (version {}) with {}; seed {}, {} worker{}; findings go to {}",
+        plan.target,
+        plan.engine_version,
+        plan.oracles.join(", "),
+        plan.seed,
+        plan.jobs,
+        if plan.jobs == 1 { "" } else { "s" },
+        store.root().display(),
+    );
+}

@@ -1,0 +1,64 @@
+//! The subcommands, one file each.
+
+mod hunt;
+mod oracles;
+mod replay;
+
+use std::io::Write;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use dissent_engine::{Source, Target};
+
+use crate::args::Command;
+use crate::worker;
+use crate::worker::process::run_to_end;
+use crate::worker::protocol::{Event, Task};
+
+/// Gives the exit code.
+pub fn run(command: Command) -> anyhow::Result<u8> {
+    match command {
+        Command::Hunt(args) => hunt::run(args),
+        Command::Replay(args) => replay::run(args),
+        Command::Oracles => oracles::run(),
+        Command::Worker => worker::run(),
+    }
+}
+
+/// An engine that is on this machine and opens.
+struct Obtained {
+    source: Source,
+    version: String,
+}
+
+/// Gets the engine, telling what takes time, and opens it once in a process of its own: a library that
+/// crashes when it is loaded takes nothing with it.
+fn obtain(target: &Target, memory_bytes: u64, limit: Duration) -> anyhow::Result<Obtained> {
+    let source = target.obtain(&mut |step| {
+        let _ = writeln!(std::io::stderr(), "dissent: {step}");
+    })?;
+    let probe = Task::Probe { source: source.clone(), dialect: target.dialect().to_string() };
+    let ended = run_to_end(&probe, memory_bytes, limit)?;
+    let mut version = None;
+    for event in ended.events {
+        match event {
+            Event::Ready { engine_version } => version = Some(engine_version),
+            Event::Trouble(message) => bail!(message),
+            _ => {}
+        }
+    }
+    let dead = ended.dead;
+    let version = version.with_context(|| {
+        let words = if dead.last_words.is_empty() { String::new() } else { format!(": {}", dead.last_words) };
+        format!("{target} cannot be opened: the process that tried died by {}{words}", dead.cause())
+    })?;
+    Ok(Obtained { source, version })
+}
+
+/// A busy machine can hold up any statement for a second or two; that must not look like a hang.
+fn check_hang_limit(limit: Duration) -> anyhow::Result<()> {
+    if limit < Duration::from_secs(3) {
+        bail!("--hang-limit must be at least 3s: under load a shorter one takes delays for hangs");
+    }
+    Ok(())
+}

@@ -1,0 +1,13 @@
+//! `dissent oracles`: what there is to choose from.
+
+use std::io::Write;
+
+use dissent_core::oracle;
+
+pub fn run() -> anyhow::Result<u8> {
+    let mut out = std::io::stdout().lock();
+    for oracle in oracle::all() {
+        writeln!(out, "{:<16} {}", oracle.name(), oracle.about())?;
+    }
+    Ok(crate::NOTHING_FOUND)
+}

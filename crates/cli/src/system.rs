@@ -1,0 +1,115 @@
+//! What Dissent asks of the operating system beyond the standard library. Linux.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::Instant;
+
+/// Nanoseconds since the first call in this process: the clock of a session.
+pub fn nanos() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_nanos() as u64
+}
+
+/// A file that exists only in memory and only as long as someone holds it: nothing is left behind.
+pub fn memory_file(size: u64) -> io::Result<File> {
+    // SAFETY: the name is a NUL-terminated string, and a descriptor that was returned belongs to nobody yet.
+    let file = unsafe {
+        match libc::memfd_create(c"dissent".as_ptr(), libc::MFD_CLOEXEC) {
+            -1 => return Err(io::Error::last_os_error()),
+            descriptor => File::from_raw_fd(descriptor),
+        }
+    };
+    file.set_len(size)?;
+    Ok(file)
+}
+
+/// A path under which a child that inherits the descriptor can open it.
+pub fn inherited_path(descriptor: RawFd) -> String {
+    format!("/dev/fd/{descriptor}")
+}
+
+/// Makes the child of this command a worker: it dies with us, leaves Ctrl-C to us, has bounded memory,
+/// dumps no core, and inherits `file`.
+///
+/// The kernel ties "dies with us" to the *thread* that starts the child, so only a thread that lives as
+/// long as the campaign may spawn the command.
+pub fn confine(command: &mut Command, file: &File, memory_bytes: u64) {
+    let descriptor = file.as_raw_fd();
+    let supervisor = std::process::id() as libc::pid_t;
+    let limit = |bytes| libc::rlimit { rlim_cur: bytes, rlim_max: bytes };
+    let (memory, core) = (limit(memory_bytes), limit(0));
+    let prepare = move || {
+        // SAFETY: between fork and exec only async-signal-safe calls are made, on plain values; nothing
+        // is allocated. The limits outlive the calls that read them.
+        unsafe {
+            check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
+            // The supervisor may have died before the line above: then no signal will ever come.
+            if libc::getppid() != supervisor {
+                libc::_exit(1);
+            }
+            check(libc::setrlimit(libc::RLIMIT_AS, &memory))?;
+            check(libc::setrlimit(libc::RLIMIT_CORE, &core))?;
+            check(libc::fcntl(descriptor, libc::F_SETFD, 0))?;
+            libc::signal(libc::SIGINT, libc::SIG_IGN);
+        }
+        Ok(())
+    };
+    // SAFETY: the closure keeps the rules for code between fork and exec, as said inside it.
+    unsafe { command.pre_exec(prepare) };
+}
+
+fn check(returned: libc::c_int) -> io::Result<()> {
+    if returned == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// The processor time of all children that have ended, user and system.
+pub fn ended_children_cpu_seconds() -> f64 {
+    // SAFETY: an all-zero rusage is valid, and the call writes no further than the struct it is given.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage);
+        usage
+    };
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+    seconds(usage.ru_utime) + seconds(usage.ru_stime)
+}
+
+/// The columns of the terminal on standard error.
+pub fn terminal_width() -> Option<usize> {
+    // SAFETY: an all-zero winsize is valid, and the call writes no further than the struct it is given.
+    let size = unsafe {
+        let mut size: libc::winsize = std::mem::zeroed();
+        if libc::ioctl(libc::STDERR_FILENO, libc::TIOCGWINSZ, &mut size) == -1 {
+            return None;
+        }
+        size
+    };
+    (size.ws_col > 0).then_some(usize::from(size.ws_col))
+}
+
+/// `SIGSEGV` for 11.
+pub fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        libc::SIGABRT => "SIGABRT",
+        libc::SIGBUS => "SIGBUS",
+        libc::SIGFPE => "SIGFPE",
+        libc::SIGILL => "SIGILL",
+        libc::SIGKILL => "SIGKILL",
+        libc::SIGSEGV => "SIGSEGV",
+        libc::SIGSYS => "SIGSYS",
+        libc::SIGTERM => "SIGTERM",
+        libc::SIGTRAP => "SIGTRAP",
+        other => return format!("signal {other}"),
+    };
+    name.to_string()
+}
+
+/// A signal by which a process falls over its own mistake, not one that someone sent.
+pub fn is_crash_signal(signal: i32) -> bool {
+    use libc::{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
+    [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP].contains(&signal)
+}

@@ -1,0 +1,67 @@
+//! Faults on purpose, so that tests of the supervisor need no broken engine.
+
+use anyhow::bail;
+
+/// Read from `DISSENT_TEST_FAULT`, by workers only: `crash@7` dies in the first statement of case 7 of
+/// database 0, `hang@7` never ends it, `oom@7` uses up all memory in it. A campaign never visits a
+/// database twice, so each of these happens once. `early` dies before the engine is open, `start` between
+/// that and the first statement: both again and again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    Early,
+    Start,
+    At { case: u64, kind: Kind },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Crash,
+    Hang,
+    OutOfMemory,
+}
+
+impl Fault {
+    pub fn from_environment() -> anyhow::Result<Option<Fault>> {
+        match std::env::var("DISSENT_TEST_FAULT") {
+            Ok(text) => Fault::parse(&text).map(Some),
+            Err(_) => Ok(None),
+        }
+    }
+
+    fn parse(text: &str) -> anyhow::Result<Fault> {
+        match text {
+            "early" => return Ok(Fault::Early),
+            "start" => return Ok(Fault::Start),
+            _ => {}
+        }
+        let Some((kind, Ok(case))) = text.split_once('@').map(|(kind, case)| (kind, case.parse())) else {
+            bail!("DISSENT_TEST_FAULT is '{text}', not early, start, crash@CASE, hang@CASE or oom@CASE");
+        };
+        let kind = match kind {
+            "crash" => Kind::Crash,
+            "hang" => Kind::Hang,
+            "oom" => Kind::OutOfMemory,
+            other => bail!("DISSENT_TEST_FAULT knows no fault '{other}'"),
+        };
+        Ok(Fault::At { case, kind })
+    }
+
+    /// Called inside each statement; does not return if this is the place.
+    pub fn strike(self, (database, case): (u64, u64)) {
+        match self {
+            Fault::At { case: here, kind } if database == 0 && case == here => match kind {
+                Kind::Crash => std::process::abort(),
+                Kind::Hang => loop {
+                    std::thread::sleep(std::time::Duration::from_secs(1));
+                },
+                Kind::OutOfMemory => {
+                    let mut hoard: Vec<Vec<u8>> = Vec::new();
+                    loop {
+                        hoard.push(Vec::with_capacity(64 << 20));
+                    }
+                }
+            },
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! A worker's hunt: walk through its share of the databases and tell what happens.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::rc::Rc;
+
+use anyhow::{Context, anyhow};
+use dissent_core::dialect::Dialect;
+use dissent_core::engine::Engine;
+use dissent_core::finding::{Evidence, Origin, Verdict};
+use dissent_core::generate::Policy;
+use dissent_core::oracle::{self, Oracle};
+use dissent_core::session::{Counts, Journal as StatementJournal, Session};
+use dissent_core::subject::Subject;
+use dissent_core::walk::{Walk, Watcher};
+
+use super::fault::Fault;
+use super::journal::Journal;
+use super::protocol::{Difference, Event, Events, HuntTask, Label, Tally};
+use super::tap::{Listener, Tap};
+use crate::system;
+
+/// Four times a second is often enough for a progress line and costs nothing.
+const PROGRESS_NANOS: u64 = 250_000_000;
+
+pub fn run(
+    task: HuntTask,
+    engine: Box<dyn Engine>,
+    dialect: Dialect,
+    journal: Rc<Journal>,
+    fault: Option<Fault>,
+    events: &mut Events,
+) -> anyhow::Result<()> {
+    let Some(path) = &task.log_statements else {
+        let mut engine = engine;
+        return walk(&task, &mut *engine, &dialect, journal, fault, events);
+    };
+    let mut log = StatementLog::append(path)?;
+    walk(&task, &mut Tap { engine, listener: &mut log }, &dialect, journal, fault, events)?;
+    log.finish().with_context(|| format!("cannot write statements to {}", path.display()))
+}
+
+fn walk(
+    task: &HuntTask,
+    engine: &mut dyn Engine,
+    dialect: &Dialect,
+    journal: Rc<Journal>,
+    fault: Option<Fault>,
+    events: &mut Events,
+) -> anyhow::Result<()> {
+    let mut scribe = Scribe { journal: journal.clone(), fault };
+    let mut session = Session::new(engine, dialect, &mut scribe, system::nanos);
+    let oracles = oracles(&task.oracles)?;
+    let walk = Walk { dialect, oracles, seed: task.seed, policy: Policy::default() };
+    let mut reporter = Reporter {
+        journal: &journal,
+        events,
+        max_cases: task.max_cases.unwrap_or(u64::MAX),
+        tally: Tally::default(),
+        told: system::nanos(),
+        lost: None,
+    };
+    let mut database = task.first_database;
+    let walked = loop {
+        match walk.database(database, &mut session, &mut reporter) {
+            Ok(true) if !reporter.over() => {}
+            Ok(_) => break Ok(()),
+            Err(trouble) => break Err(anyhow!(trouble)),
+        }
+        reporter.tell(&mut session.counts, PROGRESS_NANOS);
+        database += task.step;
+    };
+    reporter.tell(&mut session.counts, 0);
+    walked
+}
+
+fn oracles(names: &[String]) -> anyhow::Result<Vec<&'static dyn Oracle>> {
+    let find = |name: &String| oracle::by_name(name).with_context(|| format!("there is no oracle '{name}'"));
+    names.iter().map(find).collect()
+}
+
+/// Writes statements to the shared journal.
+pub struct Scribe {
+    pub journal: Rc<Journal>,
+    pub fault: Option<Fault>,
+}
+
+impl StatementJournal for Scribe {
+    fn before(&mut self, sql: &str) {
+        self.journal.begin_statement(sql);
+        if let Some(fault) = self.fault {
+            fault.strike(self.journal.position());
+        }
+    }
+
+    fn after(&mut self) {
+        self.journal.end_statement();
+    }
+}
+
+/// Counts what the walk does, and passes findings on at once.
+struct Reporter<'a> {
+    journal: &'a Journal,
+    events: &'a mut Events,
+    max_cases: u64,
+    tally: Tally,
+    /// When the last tally was sent.
+    told: u64,
+    /// The supervisor no longer listens.
+    lost: Option<std::io::Error>,
+}
+
+impl Reporter<'_> {
+    fn over(&self) -> bool {
+        self.lost.is_some() || self.journal.asked_to_stop() || self.journal.cases() >= self.max_cases
+    }
+
+    fn send(&mut self, event: Event) {
+        if let Err(error) = self.events.send(&event) {
+            self.lost = Some(error);
+        }
+    }
+
+    /// Sends what was counted, unless the last time is less than `pause` ago.
+    fn tell(&mut self, counts: &mut Counts, pause: u64) {
+        let now = system::nanos();
+        if now - self.told < pause {
+            return;
+        }
+        let mut tally = std::mem::take(&mut self.tally);
+        tally.counts = std::mem::take(counts);
+        tally.wall_nanos = now - self.told;
+        self.told = now;
+        self.send(Event::Progress(tally));
+    }
+}
+
+impl Watcher for Reporter<'_> {
+    fn case(&mut self, database: u64, case: u64) -> bool {
+        if self.over() {
+            return false;
+        }
+        self.journal.begin_case(database, case);
+        if case == 0 {
+            self.tally.databases += 1;
+        } else {
+            self.tally.cases += 1;
+        }
+        true
+    }
+
+    fn built(&mut self, sql: &str) {
+        self.journal.add_setup(sql);
+    }
+
+    fn verdict(&mut self, oracle: &'static str, verdict: &Verdict) {
+        let tally = self.tally.oracles.entry(Label::Borrowed(oracle)).or_default();
+        match verdict {
+            Verdict::Skip(reason) => *tally.skips.entry(reason.clone()).or_insert(0) += 1,
+            Verdict::Pass { nonempty } => {
+                tally.checks += 1;
+                tally.nonempty += u64::from(*nonempty);
+            }
+            Verdict::Bug(_) => {
+                tally.checks += 1;
+                tally.nonempty += 1;
+            }
+        }
+    }
+
+    fn finding(&mut self, origin: Origin, subject: Subject, evidence: Evidence) {
+        self.send(Event::Finding(Box::new(Difference { origin, subject, evidence })));
+    }
+
+    fn unstable(&mut self, origin: Origin, subject: Subject, evidence: Evidence) {
+        self.send(Event::Unstable(Box::new(Difference { origin, subject, evidence })));
+    }
+}
+
+/// Every statement in a file, in the order the engine saw them; `-- reset` where a database begins anew.
+struct StatementLog {
+    out: BufWriter<File>,
+    failure: Option<std::io::Error>,
+}
+
+impl StatementLog {
+    /// A worker that follows one that died continues its log.
+    fn append(path: &Path) -> anyhow::Result<StatementLog> {
+        let file = File::options().create(true).append(true).open(path);
+        let file = file.with_context(|| format!("cannot write statements to {}", path.display()))?;
+        Ok(StatementLog { out: BufWriter::new(file), failure: None })
+    }
+
+    fn write(&mut self, line: std::fmt::Arguments) {
+        if let Err(error) = self.out.write_fmt(line) {
+            self.failure.get_or_insert(error);
+        }
+    }
+
+    fn finish(mut self) -> std::io::Result<()> {
+        self.out.flush()?;
+        self.failure.map_or(Ok(()), Err)
+    }
+}
+
+impl Listener for StatementLog {
+    fn reset(&mut self) {
+        self.write(format_args!("-- reset\n"));
+    }
+
+    fn before(&mut self, sql: &str) {
+        self.write(format_args!("{sql};\n"));
+    }
+}

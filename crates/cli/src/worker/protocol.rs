@@ -1,0 +1,214 @@
+//! What supervisor and worker say to each other: one job in, as JSON on standard input; events out, as
+//! JSON lines on standard output. (The current statement is not said but left in the journal.)
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Stdout, Write};
+use std::path::PathBuf;
+
+use dissent_core::finding::{Arm, Evidence, Origin};
+use dissent_core::session::Counts;
+use dissent_core::subject::Subject;
+use dissent_engine::Source;
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Job {
+    /// Where the worker finds its journal.
+    pub journal: String,
+    pub task: Task,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Task {
+    /// Only open the engine and tell its version.
+    Probe {
+        source: Source,
+        dialect: String,
+    },
+    Hunt(HuntTask),
+    Replay(ReplayTask),
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct HuntTask {
+    pub source: Source,
+    pub dialect: String,
+    pub oracles: Vec<String>,
+    pub seed: u64,
+    /// The first database, and the step to the next: all workers together visit each number once.
+    pub first_database: u64,
+    pub step: u64,
+    pub max_cases: Option<u64>,
+    pub log_statements: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ReplayTask {
+    pub source: Source,
+    pub dialect: String,
+    pub subject: Subject,
+    pub origin: Origin,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Event {
+    /// The engine is open.
+    Ready {
+        engine_version: String,
+    },
+    /// What happened since the last of these.
+    Progress(Tally),
+    Finding(Box<Difference>),
+    /// A difference that was gone on a fresh database.
+    Unstable(Box<Difference>),
+    Replayed(Box<Replayed>),
+    /// Trouble of our own; the worker ends after it.
+    Trouble(String),
+    /// A line that is no event: made by the reader, so that nothing a worker said is lost in silence.
+    Unreadable(String),
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Difference {
+    pub origin: Origin,
+    pub subject: Subject,
+    pub evidence: Evidence,
+}
+
+/// Names of oracles and reasons: written by the worker from constants, read by the supervisor as text.
+pub type Label = Cow<'static, str>;
+
+/// Everything that is counted while hunting.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Tally {
+    pub counts: Counts,
+    pub databases: u64,
+    pub cases: u64,
+    pub oracles: BTreeMap<Label, OracleTally>,
+    /// How long the worker has lived; the engine's share of it is `counts.engine_nanos`.
+    pub wall_nanos: u64,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct OracleTally {
+    /// Comparisons that came to a verdict.
+    pub checks: u64,
+    /// Comparisons in which at least one arm returned a row.
+    pub nonempty: u64,
+    pub skips: BTreeMap<Label, u64>,
+}
+
+impl Tally {
+    pub fn add(&mut self, other: Tally) {
+        self.counts.statements += other.counts.statements;
+        self.counts.statements_ok += other.counts.statements_ok;
+        self.counts.engine_nanos += other.counts.engine_nanos;
+        for (class, count) in other.counts.errors {
+            *self.counts.errors.entry(class).or_insert(0) += count;
+        }
+        self.databases += other.databases;
+        self.cases += other.cases;
+        self.wall_nanos += other.wall_nanos;
+        for (oracle, tally) in other.oracles {
+            let mine = self.oracles.entry(oracle).or_default();
+            mine.checks += tally.checks;
+            mine.nonempty += tally.nonempty;
+            for (reason, count) in tally.skips {
+                *mine.skips.entry(reason).or_insert(0) += count;
+            }
+        }
+    }
+
+    pub fn checks(&self) -> u64 {
+        self.oracles.values().map(|tally| tally.checks).sum()
+    }
+
+    pub fn nonempty(&self) -> u64 {
+        self.oracles.values().map(|tally| tally.nonempty).sum()
+    }
+}
+
+/// What came of a replay whose process lived.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Replayed {
+    /// Statements of the setup that failed, with the engine's message.
+    pub setup_failures: Vec<(String, String)>,
+    /// Every statement the check ran after the setup.
+    pub ran: Vec<Arm>,
+    pub outcome: ReplayOutcome,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub enum ReplayOutcome {
+    Agrees,
+    CannotTell(String),
+    Differs(Box<Evidence>),
+}
+
+/// The worker's end of the event stream.
+pub struct Events {
+    out: BufWriter<Stdout>,
+}
+
+impl Events {
+    pub fn to_stdout() -> Self {
+        Events { out: BufWriter::new(io::stdout()) }
+    }
+
+    pub fn send(&mut self, event: &Event) -> io::Result<()> {
+        serde_json::to_writer(&mut self.out, event)?;
+        self.out.write_all(b"\n")?;
+        self.out.flush()
+    }
+}
+
+/// The supervisor's end: hands over each event until the worker closes the stream.
+pub fn read_events(stream: impl Read, mut each: impl FnMut(Event)) {
+    let mut stream = BufReader::new(stream);
+    let mut line = Vec::new();
+    while stream.read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
+        match serde_json::from_slice(&line) {
+            Ok(event) => each(event),
+            Err(error) if line.ends_with(b"\n") => each(Event::Unreadable(error.to_string())),
+            // A worker that dies in the middle of a line leaves a torn one, which says nothing.
+            Err(_) => {}
+        }
+        line.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dissent_core::engine::ErrorClass;
+
+    #[test]
+    fn tallies_add_up_and_survive_the_pipe() {
+        let mut tally = Tally { databases: 1, cases: 5, wall_nanos: 7, ..Tally::default() };
+        tally.counts.statements = 10;
+        tally.counts.errors.insert(ErrorClass::Constraint, 2);
+        let oracle = tally.oracles.entry(Cow::Borrowed("norec")).or_default();
+        oracle.checks = 3;
+        oracle.nonempty = 2;
+        oracle.skips.insert(Cow::Borrowed("both arms fail"), 1);
+
+        let mut lines = Vec::new();
+        for _ in 0..2 {
+            serde_json::to_writer(&mut lines, &Event::Progress(std::mem::take(&mut tally))).unwrap();
+            lines.push(b'\n');
+            tally.databases = 1;
+        }
+        lines.extend_from_slice(b"nonsense\n{\"Progress\":{\"torn");
+        let (mut total, mut unreadable) = (Tally::default(), 0);
+        read_events(lines.as_slice(), |event| match event {
+            Event::Progress(tally) => total.add(tally),
+            Event::Unreadable(_) => unreadable += 1,
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(unreadable, 1);
+        assert_eq!((total.databases, total.cases, total.checks(), total.nonempty()), (2, 5, 3, 2));
+        assert_eq!(total.counts.errors[&ErrorClass::Constraint], 2);
+        assert_eq!(total.oracles["norec"].skips["both arms fail"], 1);
+    }
+}

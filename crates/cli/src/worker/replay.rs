@@ -1,0 +1,76 @@
+//! A worker's replay: build a finding's state again, check it again, and tell everything that ran.
+
+use std::rc::Rc;
+
+use anyhow::{Context, anyhow};
+use dissent_core::dialect::Dialect;
+use dissent_core::engine::{Engine, Reply};
+use dissent_core::finding::{Arm, ArmOutcome, Verdict};
+use dissent_core::oracle;
+use dissent_core::session::Session;
+use dissent_core::walk;
+
+use super::fault::Fault;
+use super::hunt::Scribe;
+use super::journal::Journal;
+use super::protocol::{ReplayOutcome, ReplayTask, Replayed};
+use super::tap::{Listener, Tap};
+use crate::system;
+
+pub fn run(
+    task: &ReplayTask,
+    engine: Box<dyn Engine>,
+    dialect: &Dialect,
+    journal: Rc<Journal>,
+    fault: Option<Fault>,
+) -> anyhow::Result<Replayed> {
+    journal.begin_case(task.origin.database, task.origin.case);
+    let mut recorder = Recorder { setup_left: task.subject.setup.len(), ..Recorder::default() };
+    let mut tap = Tap { engine, listener: &mut recorder };
+    let mut scribe = Scribe { journal, fault };
+    let mut session = Session::new(&mut tap, dialect, &mut scribe, system::nanos);
+    let outcome = check(task, &mut session)?;
+    Ok(Replayed { setup_failures: recorder.setup_failures, ran: recorder.ran, outcome })
+}
+
+fn check(task: &ReplayTask, session: &mut Session) -> anyhow::Result<ReplayOutcome> {
+    let name = &task.subject.oracle;
+    let oracle = oracle::by_name(name).with_context(|| {
+        format!("the finding was made by the oracle '{name}', which this version of Dissent does not have")
+    })?;
+    let verdict = walk::replay(&task.subject, oracle, session).map_err(|trouble| anyhow!(trouble))?;
+    // Memory that a statement broke may be noticed only when it is given back.
+    session.reset().map_err(|trouble| anyhow!(trouble))?;
+    Ok(match verdict {
+        Verdict::Pass { .. } => ReplayOutcome::Agrees,
+        Verdict::Skip(reason) => ReplayOutcome::CannotTell(reason.into_owned()),
+        Verdict::Bug(evidence) => ReplayOutcome::Differs(evidence),
+    })
+}
+
+/// Keeps what ran after the setup, and what failed in it.
+#[derive(Default)]
+struct Recorder {
+    setup_left: usize,
+    setup_failures: Vec<(String, String)>,
+    ran: Vec<Arm>,
+}
+
+impl Listener for Recorder {
+    fn after(&mut self, sql: &str, reply: &Reply) {
+        if self.setup_left > 0 {
+            self.setup_left -= 1;
+            if let Reply::Failed(error) = reply {
+                self.setup_failures.push((sql.to_string(), error.message.clone()));
+            }
+            return;
+        }
+        let outcome = match reply {
+            Reply::Rows(rows) => ArmOutcome::Rows(rows.clone()),
+            Reply::Done { .. } => ArmOutcome::Done,
+            Reply::Failed(error) => ArmOutcome::Error(error.clone()),
+        };
+        let label = format!("statement {}", self.ran.len() + 1);
+        self.ran.push(Arm { label, sql: sql.to_string(), outcome, plan: None });
+    }
+}

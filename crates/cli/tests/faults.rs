@@ -1,0 +1,149 @@
+//! Engines that crash, hang or use up all memory: the campaign goes on, and the finding holds the statement.
+
+mod support;
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use dissent_core::finding::{Class, Finding};
+use dissent_core::sql::Statement;
+use support::{BINARY, dissent, only_finding, run};
+
+const FAULT: &str = "DISSENT_TEST_FAULT";
+
+/// Hunts with a fault in case 5 of database 0; gives the one finding there must be.
+fn hunt_with(fault: &str, class: Class, more: &[&str]) -> (tempfile::TempDir, Finding) {
+    let directory = tempfile::tempdir().unwrap();
+    let args = ["hunt", "--seed", "11", "--jobs", "1", "--max-cases", "300", "--summary", "json"];
+    let said = run(dissent(directory.path()).args(args).args(["--out", "out"]).args(more).env(FAULT, fault));
+    let summary = said.json();
+    assert_eq!(said.code, Some(1), "{}", said.stderr);
+    assert_eq!(summary["worker_failures"], serde_json::json!([]));
+    assert!(summary["databases"].as_u64().unwrap() >= 2, "the campaign went on: {summary}");
+    assert_eq!(summary["findings"][0]["class"], class.name());
+    assert_eq!(summary["findings"][0]["oracle"], "crash");
+
+    let path = only_finding(&directory.path().join("out"));
+    let finding: Finding =
+        serde_json::from_slice(&std::fs::read(path.join("finding.json")).unwrap()).unwrap();
+    assert_eq!(finding.evidence.class, class);
+    assert_eq!((finding.origin.database, finding.origin.case), (0, 5));
+    (directory, finding)
+}
+
+/// What a hunt without fault runs: the statements of case 5 of database 0 are among them.
+fn statements_without_fault() -> String {
+    let directory = tempfile::tempdir().unwrap();
+    let args = ["hunt", "--seed", "11", "--jobs", "1", "--max-cases", "5", "--log-statements", "log.sql"];
+    run(dissent(directory.path()).args(args));
+    std::fs::read_to_string(directory.path().join("log.sql")).unwrap()
+}
+
+#[test]
+fn a_crash_is_a_finding_with_its_statement_and_replays() {
+    let (directory, finding) = hunt_with("crash@5", Class::Crash, &[]);
+    assert!(finding.evidence.difference.contains("SIGABRT"), "{}", finding.evidence.difference);
+    let log = statements_without_fault();
+    let Statement::Raw(sql) = &finding.subject.tests[0] else { panic!("{:?}", finding.subject.tests) };
+    assert!(log.contains(sql), "{sql}");
+    assert!(!finding.subject.setup.is_empty());
+    for statement in &finding.subject.setup {
+        let Statement::Raw(sql) = statement else { panic!("{statement:?}") };
+        assert!(log.contains(sql), "{sql}");
+    }
+
+    let path = only_finding(&directory.path().join("out"));
+    let replay = |fault: Option<&str>| {
+        let mut command = dissent(directory.path());
+        command.arg("replay").arg(&path);
+        fault.map(|fault| command.env(FAULT, fault));
+        run(&mut command)
+    };
+    let still = replay(Some("crash@5"));
+    assert_eq!(still.code, Some(1), "{}", still.stderr);
+    assert!(still.stdout.contains("still fails: the process dies by SIGABRT"), "{}", still.stdout);
+    let healthy = replay(None);
+    assert_eq!(healthy.code, Some(0), "{}{}", healthy.stdout, healthy.stderr);
+    assert!(healthy.stdout.contains("no longer fails"), "{}", healthy.stdout);
+}
+
+#[test]
+fn a_hang_is_a_finding_and_replays() {
+    let (directory, finding) = hunt_with("hang@5", Class::Hang, &["--hang-limit", "3s"]);
+    assert!(!finding.subject.setup.is_empty());
+    let path = only_finding(&directory.path().join("out"));
+    let mut command = dissent(directory.path());
+    let still = run(command.arg("replay").arg(&path).args(["--hang-limit", "3s"]).env(FAULT, "hang@5"));
+    assert_eq!(still.code, Some(1), "{}", still.stderr);
+    assert!(still.stdout.contains("does not end"), "{}", still.stdout);
+}
+
+#[test]
+fn memory_without_end_is_a_finding() {
+    let (_directory, finding) = hunt_with("oom@5", Class::Crash, &["--worker-memory", "1024"]);
+    assert!(finding.evidence.difference.contains("out of memory"), "{}", finding.evidence.difference);
+}
+
+#[test]
+fn workers_that_never_start_end_the_campaign_with_a_sentence() {
+    let directory = tempfile::tempdir().unwrap();
+    let said = run(dissent(directory.path()).args(["hunt", "--time", "30s"]).env(FAULT, "early"));
+    said.refused_with("cannot be opened");
+}
+
+#[test]
+fn workers_that_keep_dying_before_a_statement_end_the_campaign() {
+    let directory = tempfile::tempdir().unwrap();
+    let said = run(dissent(directory.path()).args(["hunt", "--time", "30s"]).env(FAULT, "start"));
+    assert_eq!(said.code, Some(2));
+    let last = said.stderr.trim_end().lines().last().unwrap();
+    assert!(last.starts_with("dissent: workers keep ending before the first statement"), "{}", said.stderr);
+}
+
+#[test]
+fn a_supervisor_that_is_killed_leaves_no_worker() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut child = Command::new(BINARY)
+        .args(["hunt", "--jobs", "2", "--out", "out"])
+        .current_dir(directory.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let supervisor = child.id();
+    let start = Instant::now();
+    let workers = loop {
+        let workers = children_of(supervisor);
+        if workers.len() == 2 && directory.path().join("out/campaign.json").exists() {
+            break workers;
+        }
+        assert!(start.elapsed() < Duration::from_secs(30), "no workers appeared");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let start = Instant::now();
+    while workers.iter().any(|worker| is_alive(*worker)) {
+        assert!(start.elapsed() < Duration::from_secs(10), "a worker outlived its supervisor");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// The state and the parent of a process, from `/proc/PID/stat`.
+fn stat(process: u32) -> Option<(char, u32)> {
+    let text = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let mut fields = text.rsplit_once(')')?.1.split_whitespace();
+    Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
+}
+
+fn children_of(parent: u32) -> Vec<u32> {
+    let processes = std::fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
+    processes.filter(|process| stat(*process).is_some_and(|(_, its)| its == parent)).collect()
+}
+
+/// A zombie that nobody has waited for is dead too.
+fn is_alive(process: u32) -> bool {
+    stat(process).is_some_and(|(state, _)| state != 'Z')
+}

@@ -1,0 +1,119 @@
+//! `dissent hunt` over the built binary and the bundled SQLite.
+
+mod support;
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use support::{BINARY, dissent, run};
+
+#[test]
+fn a_short_hunt_gives_a_summary_in_json() {
+    let directory = tempfile::tempdir().unwrap();
+    let said =
+        run(dissent(directory.path()).args(["hunt", "--time", "3s", "--summary", "json", "--seed", "7"]));
+    let summary = said.json();
+    assert_eq!(said.code, Some(i32::from(summary["findings"].as_array().is_some_and(|f| !f.is_empty()))));
+    assert_eq!(summary["target"], "sqlite");
+    assert_eq!(summary["seed"], 7);
+    for count in ["databases", "cases", "statements", "statements_ok", "nonempty_checks"] {
+        assert!(summary[count].as_u64().is_some_and(|n| n > 0), "{count}: {summary}");
+    }
+    for seconds in ["wall_seconds", "worker_cpu_seconds", "engine_cpu_seconds"] {
+        assert!(summary[seconds].as_f64().is_some_and(|s| s > 0.0), "{seconds}: {summary}");
+    }
+    assert!(summary["engine_version"].as_str().is_some_and(|version| version.starts_with("3.")));
+    assert_eq!(summary["worker_failures"], serde_json::json!([]));
+    let checks = summary["checks"].as_object().unwrap();
+    let total = checks["total"].as_u64().unwrap();
+    let sum: u64 = checks.iter().filter(|(name, _)| *name != "total").map(|(_, n)| n.as_u64().unwrap()).sum();
+    assert!(total > 0 && total == sum && checks.contains_key("norec"));
+
+    // The same summary, and what was run, are in the default output directory.
+    let campaigns: Vec<_> = std::fs::read_dir(directory.path().join("dissent-out")).unwrap().collect();
+    assert_eq!(campaigns.len(), 1);
+    let campaign = campaigns[0].as_ref().unwrap().path();
+    assert!(campaign.file_name().unwrap().to_str().unwrap().starts_with("sqlite-"));
+    assert_eq!(std::fs::read_to_string(campaign.join("summary.json")).unwrap(), said.stdout);
+    let json = std::fs::read(campaign.join("campaign.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    assert_eq!(json["seed"], 7);
+}
+
+#[test]
+fn a_hunt_in_a_pipe_has_no_terminal_codes() {
+    let directory = tempfile::tempdir().unwrap();
+    let said = run(dissent(directory.path()).args(["hunt", "--time", "1s", "--jobs", "1"]));
+    assert!(said.code == Some(0) || said.code == Some(1), "{}", said.stderr);
+    for text in [&said.stdout, &said.stderr] {
+        assert!(!text.contains(['\x1b', '\r']), "{text:?}");
+    }
+    for row in ["target ", "seed ", "statements ", "checks ", "  norec ", "findings ", "output "] {
+        assert!(said.stdout.contains(&format!("\n{row}")), "{row}: {}", said.stdout);
+    }
+    assert!(said.stderr.contains("seed "), "the seed is told at the beginning: {}", said.stderr);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_statements() {
+    let directory = tempfile::tempdir().unwrap();
+    let hunt = |seed: &str, name: &str| {
+        let args = ["hunt", "--seed", seed, "--jobs", "1", "--max-cases", "600", "--log-statements", name];
+        let said = run(dissent(directory.path()).args(args).args(["--out", &format!("out-{name}")]));
+        assert!(said.code == Some(0) || said.code == Some(1), "{}", said.stderr);
+        std::fs::read_to_string(directory.path().join(name)).unwrap()
+    };
+    let first = hunt("42", "a.sql");
+    assert!(first.lines().count() > 1000, "{} lines", first.lines().count());
+    assert!(first.starts_with("-- reset\n"));
+    assert!(first == hunt("42", "b.sql"), "two hunts of one seed ran different statements");
+    assert!(first != hunt("43", "c.sql"), "two seeds gave one hunt");
+}
+
+#[test]
+fn max_cases_is_kept_to_whatever_the_number_of_workers() {
+    let directory = tempfile::tempdir().unwrap();
+    for jobs in ["1", "3"] {
+        let args = ["hunt", "--max-cases", "100", "--jobs", jobs, "--summary", "json", "--out", jobs];
+        let summary = run(dissent(directory.path()).args(args)).json();
+        assert_eq!(summary["cases"], 100, "{jobs} workers");
+    }
+}
+
+#[test]
+fn oracles_are_chosen_by_name_and_group() {
+    let directory = tempfile::tempdir().unwrap();
+    let args = ["hunt", "--max-cases", "20", "--jobs", "1", "--summary", "json", "--oracles", "tlp"];
+    let summary = run(dissent(directory.path()).args(args)).json();
+    let checks = summary["checks"].as_object().unwrap();
+    assert!(checks.contains_key("tlp-where") && !checks.contains_key("norec"), "{checks:?}");
+
+    let said = run(dissent(directory.path()).arg("oracles"));
+    assert_eq!(said.code, Some(0));
+    assert!(said.stdout.lines().any(|line| line.starts_with("norec  ")), "{}", said.stdout);
+}
+
+#[test]
+fn an_interrupt_ends_a_hunt_with_its_summary() {
+    for signal in [libc::SIGINT, libc::SIGTERM] {
+        let directory = tempfile::tempdir().unwrap();
+        let mut child = Command::new(BINARY)
+            .args(["hunt", "--summary", "json", "--jobs", "2"])
+            .current_dir(directory.path())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_secs(2));
+        let start = Instant::now();
+        // SAFETY: the process is our own child and has not been waited for, so the number is still its.
+        unsafe { libc::kill(child.id() as libc::pid_t, signal) };
+        let mut text = String::new();
+        std::io::Read::read_to_string(child.stdout.as_mut().unwrap(), &mut text).unwrap();
+        let status = child.wait().unwrap();
+        assert!(matches!(status.code(), Some(0 | 1)), "{status:?}");
+        assert!(start.elapsed() < Duration::from_secs(10));
+        let summary: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert!(summary["statements"].as_u64().unwrap() > 0);
+    }
+}

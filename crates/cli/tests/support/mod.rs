@@ -1,0 +1,103 @@
+//! What the end-to-end tests share: the built binary, and findings made by hand.
+
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use dissent_core::finding::{Class, Evidence, FINDING_FORMAT, Finding, Origin};
+use dissent_core::sql::{BinaryOp, Expr, Query, Select, Statement, TableRef};
+use dissent_core::subject::Subject;
+use serde_json::Value as Json;
+
+pub const BINARY: &str = env!("CARGO_BIN_EXE_dissent");
+
+/// The binary, in a directory where it may leave things.
+pub fn dissent(directory: &Path) -> Command {
+    let mut command = Command::new(BINARY);
+    command.current_dir(directory).timeout(std::time::Duration::from_secs(120));
+    command
+}
+
+pub struct Said {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+pub fn run(command: &mut Command) -> Said {
+    let output = command.output().expect("the binary runs");
+    Said {
+        code: output.status.code(),
+        stdout: String::from_utf8(output.stdout).expect("output is UTF-8"),
+        stderr: String::from_utf8(output.stderr).expect("messages are UTF-8"),
+    }
+}
+
+impl Said {
+    pub fn json(&self) -> Json {
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("{error}\n{}\n{}", self.stdout, self.stderr))
+    }
+
+    /// Exit code 2 and one sentence, on standard error alone.
+    #[track_caller]
+    pub fn refused_with(&self, part: &str) {
+        assert_eq!(self.code, Some(2), "{}\n{}", self.stdout, self.stderr);
+        assert!(self.stderr.starts_with("dissent: "), "{}", self.stderr);
+        assert_eq!(self.stderr.trim_end().lines().count(), 1, "{}", self.stderr);
+        assert!(self.stderr.contains(part), "{}", self.stderr);
+        assert_eq!(self.stdout, "");
+    }
+}
+
+pub fn only_finding(out: &Path) -> PathBuf {
+    let mut entries: Vec<PathBuf> =
+        std::fs::read_dir(out.join("findings")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(entries.len(), 1, "{entries:?}");
+    entries.remove(0)
+}
+
+/// A finding of NoREC over `SELECT … FROM t0 WHERE c0 = 1`, with the setup given.
+pub fn norec_finding(setup: &[&str]) -> Finding {
+    let filter = Expr::binary(BinaryOp::Eq, Expr::column("t0", "c0"), Expr::int(1));
+    let query = Query::select(Select {
+        items: vec![Expr::int(1).into()],
+        from: vec![TableRef::table("t0")],
+        filter: Some(filter),
+        ..Select::default()
+    });
+    let mut subject = Subject::new("norec", query);
+    subject.setup = setup.iter().map(|sql| Statement::Raw(sql.to_string())).collect();
+    Finding {
+        format: FINDING_FORMAT,
+        target: "sqlite".to_string(),
+        dialect: "sqlite".to_string(),
+        engine_version: "3.0.0".to_string(),
+        subject,
+        evidence: Evidence {
+            class: Class::WrongRows,
+            relation: "WHERE keeps as many rows as the predicate is TRUE on".to_string(),
+            arms: Vec::new(),
+            difference: "made by hand".to_string(),
+        },
+        origin: Origin { seed: 1, database: 0, case: 1 },
+    }
+}
+
+/// An index that does not hold every row, on an engine without fault: the schema is edited so that a
+/// partial index passes for a full one.
+pub const BROKEN_INDEX: &[&str] = &[
+    "CREATE TABLE t0(c0 INT)",
+    "INSERT INTO t0 VALUES (1), (2)",
+    "CREATE INDEX i0 ON t0(c0) WHERE c0 > 1",
+    "PRAGMA writable_schema = ON",
+    "UPDATE sqlite_master SET sql = 'CREATE INDEX i0 ON t0(c0)' WHERE name = 'i0'",
+    "PRAGMA writable_schema = RESET",
+];
+
+pub fn write_finding(directory: &Path, finding: &Finding) -> PathBuf {
+    let path = directory.join("finding.json");
+    std::fs::write(&path, serde_json::to_string_pretty(finding).unwrap()).unwrap();
+    path
+}

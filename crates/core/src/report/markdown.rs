@@ -1,0 +1,54 @@
+//! A finding as an issue: ready to paste into a tracker.
+
+use std::fmt::Write;
+
+use super::script::{ROWS_SHOWN, outcome_lines, setup_statements};
+use super::{one_line, sentence, table, title};
+use crate::dialect::Dialect;
+use crate::finding::{ArmOutcome, Finding};
+
+pub fn report(finding: &Finding, dialect: &Dialect) -> String {
+    let evidence = &finding.evidence;
+    let mut out = format!("# {}\n\n", title(finding));
+    let _ = writeln!(out, "Must hold: {}\n", sentence(&evidence.relation));
+    let _ = writeln!(out, "Instead: {}\n", sentence(&evidence.difference));
+
+    let setup = setup_statements(&finding.subject.setup, dialect);
+    if !setup.is_empty() {
+        let _ = writeln!(out, "## Script\n\n{}", fenced("sql", &setup.join("\n")));
+    }
+    for arm in &evidence.arms {
+        let _ = writeln!(out, "## {}\n\n{}", one_line(&arm.label), fenced("sql", &format!("{};", arm.sql)));
+        let heading = capitalised(&outcome_lines(&arm.outcome, 0)[0]);
+        match &arm.outcome {
+            ArmOutcome::Rows(rows) if !rows.is_empty() => {
+                let _ = writeln!(out, "{heading}\n\n{}", table::markdown(rows, ROWS_SHOWN));
+            }
+            _ => {
+                let _ = writeln!(out, "{heading}\n");
+            }
+        }
+        if let Some(plan) = arm.plan.as_deref().filter(|plan| !plan.trim().is_empty()) {
+            let _ = writeln!(out, "Plan:\n\n{}", fenced("", plan));
+        }
+    }
+    let origin = &finding.origin;
+    let _ = writeln!(
+        out,
+        "---\nFound by Dissent on `{}` (oracle `{}`, seed {}, database {}, case {}).",
+        finding.target, finding.subject.oracle, origin.seed, origin.database, origin.case
+    );
+    out
+}
+
+fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
+/// A code block whose fence is longer than any run of backticks inside.
+fn fenced(language: &str, text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}{language}\n{}\n{fence}\n", text.trim_end())
+}

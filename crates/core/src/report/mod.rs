@@ -1,0 +1,55 @@
+//! A finding as text: what a database developer reads, runs and pastes into a tracker.
+//!
+//! Pure functions from a [`Finding`] and its [`Dialect`]; the evidence is data until it gets here.
+
+mod identity;
+mod markdown;
+mod script;
+mod table;
+
+#[cfg(test)]
+mod tests;
+
+pub use identity::id;
+pub use markdown::report;
+pub use script::{ROWS_SHOWN, outcome_lines, repro, setup_statements};
+
+use crate::finding::{Class, Finding};
+
+/// What happened, as the title of a report: `sqlite 3.30.1 returns wrong rows`.
+pub fn title(finding: &Finding) -> String {
+    format!("{} {} {}", finding.dialect, finding.engine_version, predicate(finding.evidence.class))
+}
+
+fn predicate(class: Class) -> &'static str {
+    match class {
+        Class::WrongRows => "returns wrong rows",
+        Class::WrongValues => "returns wrong values",
+        Class::Crash => "crashes",
+        Class::Hang => "does not finish a statement",
+        Class::InternalError => "reports an internal error",
+        Class::ErrorDivergence => "fails on one of two equivalent queries",
+        Class::Representation => "returns equal values in different representations",
+    }
+}
+
+/// One line and one full stop, whatever an oracle or an engine wrote.
+fn sentence(text: &str) -> String {
+    let mut line = one_line(text.trim());
+    if !line.is_empty() && !line.ends_with(['.', '!', '?', ':']) {
+        line.push('.');
+    }
+    line
+}
+
+/// Control characters as escapes, so that a value or a message cannot end the comment it stands in.
+fn one_line(text: &str) -> String {
+    text.chars().fold(String::with_capacity(text.len()), |mut line, c| {
+        match c {
+            '\n' => line.push_str("\\n"),
+            c if c.is_control() || c == '\u{2028}' || c == '\u{2029}' => line.extend(c.escape_default()),
+            c => line.push(c),
+        }
+        line
+    })
+}

@@ -1,0 +1,129 @@
+use super::*;
+use crate::dialect::Dialect;
+use crate::engine::{ErrorClass, Rows, SqlError};
+use crate::finding::{Arm, ArmOutcome, Evidence, FINDING_FORMAT, Origin};
+use crate::sql::{Statement, Value};
+use crate::subject::Subject;
+
+fn finding(class: Class, setup: &[&str], arms: Vec<Arm>) -> Finding {
+    Finding {
+        format: FINDING_FORMAT,
+        target: "sqlite@3.30.1".to_string(),
+        dialect: "sqlite".to_string(),
+        engine_version: "3.30.1".to_string(),
+        subject: Subject {
+            oracle: "norec".to_string(),
+            setup: setup.iter().map(|sql| Statement::Raw(sql.to_string())).collect(),
+            tests: vec![Statement::Raw(arms[0].sql.clone())],
+            exprs: Vec::new(),
+            choices: Default::default(),
+        },
+        evidence: Evidence {
+            class,
+            relation: "WHERE p keeps as many rows as p is true on".to_string(),
+            difference: "the first arm has 2 rows, the second counts 3".to_string(),
+            arms,
+        },
+        origin: Origin { seed: 42, database: 7, case: 11 },
+    }
+}
+
+fn arm(label: &str, sql: &str, outcome: ArmOutcome, plan: Option<&str>) -> Arm {
+    Arm { label: label.to_string(), sql: sql.to_string(), outcome, plan: plan.map(str::to_string) }
+}
+
+fn rows(columns: usize, values: Vec<Value>) -> ArmOutcome {
+    ArmOutcome::Rows(Rows { columns, values })
+}
+
+fn wrong_rows() -> Finding {
+    let text = |s: &str| Value::Text(s.to_string());
+    finding(
+        Class::WrongRows,
+        &["CREATE TABLE t0 (c0 TEXT, c1 REAL)", "INSERT INTO t0 VALUES ('a|b', 1.0), ('it''s', NULL);"],
+        vec![
+            arm(
+                "with WHERE",
+                "SELECT c0, c1 FROM t0 WHERE c0 LIKE 'a_'",
+                rows(2, vec![text("a|b\nc"), Value::Real(1.0), text("*it's*"), Value::Null]),
+                Some("SEARCH t0 USING INDEX i0 (c0=?)"),
+            ),
+            arm(
+                "predicate in the select list",
+                "SELECT SUM((c0 LIKE 'a_') IS TRUE) FROM t0",
+                rows(1, vec![Value::Int(3)]),
+                Some("SCAN t0"),
+            ),
+        ],
+    )
+}
+
+fn sqlite() -> Dialect {
+    Dialect::load("sqlite", "3.30.1").unwrap()
+}
+
+#[test]
+fn repro_of_wrong_rows() {
+    insta::assert_snapshot!(repro(&wrong_rows(), &sqlite()));
+}
+
+#[test]
+fn report_of_wrong_rows() {
+    insta::assert_snapshot!(report(&wrong_rows(), &sqlite()));
+}
+
+fn crash() -> Finding {
+    let error = SqlError {
+        class: ErrorClass::ConnectionLost,
+        code: "SIGSEGV".to_string(),
+        message: "the process died".to_string(),
+    };
+    let mut finding = finding(
+        Class::Crash,
+        &["CREATE TABLE t0 (c0)"],
+        vec![arm("the statement that was running", "SELECT * FROM t0", ArmOutcome::Error(error), None)],
+    );
+    finding.subject.oracle = "crash".to_string();
+    finding.evidence.relation = "A statement never ends the process that runs it".to_string();
+    finding.evidence.difference = "the process died by SIGSEGV".to_string();
+    finding
+}
+
+#[test]
+fn report_of_a_crash() {
+    insta::assert_snapshot!(report(&crash(), &sqlite()));
+}
+
+#[test]
+fn repro_of_a_crash() {
+    insta::assert_snapshot!(repro(&crash(), &sqlite()));
+}
+
+#[test]
+fn an_id_names_the_oracle_and_the_class_and_follows_the_subject() {
+    let first = wrong_rows();
+    let mut other = wrong_rows();
+    other.subject.setup.pop();
+    assert_eq!(id(&first, 6).len(), "norec-wrong-rows-".len() + 6);
+    assert!(id(&first, 6).starts_with("norec-wrong-rows-"));
+    assert_eq!(id(&first, 6), id(&wrong_rows(), 6));
+    assert_ne!(id(&first, 6), id(&other, 6));
+    assert!(id(&first, 16).starts_with(&id(&first, 6)));
+    assert!(id(&crash(), 6).starts_with("crash-") && !id(&crash(), 6).starts_with("crash-crash"));
+}
+
+#[test]
+fn long_results_are_cut_and_say_so() {
+    let outcome = rows(1, (0..25).map(Value::Int).collect());
+    let lines = outcome_lines(&outcome, 20);
+    assert_eq!(lines.len(), 22);
+    assert_eq!(lines[21], "  … and 5 more");
+}
+
+#[test]
+fn no_value_can_end_the_comment_it_stands_in() {
+    let evil = rows(1, vec![Value::Text("x\nDROP TABLE t0;\r\u{2028}\0".to_string())]);
+    for line in outcome_lines(&evil, 20) {
+        assert!(!line.chars().any(char::is_control), "{line:?}");
+    }
+}
