@@ -12,7 +12,8 @@ pub trait Engine {
     /// The engine's own word for its version: `3.30.1`.
     fn version(&self) -> &str;
 
-    /// Leaves an empty database with default settings, whatever was there before.
+    /// Leaves an empty database with default settings, whatever was there before; also after a statement
+    /// failed with [`ErrorClass::ConnectionLost`], when the server is started again if it is ours.
     fn reset(&mut self) -> Result<(), Trouble>;
 
     /// Runs one statement to its end, within the limits.
@@ -101,10 +102,16 @@ pub enum ErrorClass {
     Limit,
     /// The engine says of itself that it is broken: corruption, internal errors. Always a finding.
     Internal,
+    /// The server is gone: it crashed, or it ended the connection. Always a finding.
     ConnectionLost,
 }
 
 impl ErrorClass {
+    /// The engine came to harm: a finding whatever the statement was.
+    pub fn is_harm(self) -> bool {
+        matches!(self, ErrorClass::Internal | ErrorClass::ConnectionLost)
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             ErrorClass::Syntax => "syntax",
@@ -115,6 +122,21 @@ impl ErrorClass {
             ErrorClass::Internal => "internal",
             ErrorClass::ConnectionLost => "connection-lost",
         }
+    }
+}
+
+impl<E: Engine + ?Sized> Engine for Box<E> {
+    fn version(&self) -> &str {
+        (**self).version()
+    }
+    fn reset(&mut self) -> Result<(), Trouble> {
+        (**self).reset()
+    }
+    fn execute(&mut self, sql: &str) -> Result<Reply, Trouble> {
+        (**self).execute(sql)
+    }
+    fn set_limits(&mut self, limits: Limits) {
+        (**self).set_limits(limits);
     }
 }
 

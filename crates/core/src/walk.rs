@@ -4,7 +4,7 @@
 //! statements in the same order.
 
 use crate::dialect::Dialect;
-use crate::engine::{ErrorClass, Reply, Trouble};
+use crate::engine::{Reply, Trouble};
 use crate::finding::{Evidence, Origin, Verdict};
 use crate::generate::{Generator, Policy, State};
 use crate::oracle::{Oracle, health};
@@ -108,7 +108,7 @@ impl Visit<'_, '_, '_> {
     fn change(&mut self, case: u64, statements: Vec<Statement>) -> Result<bool, Trouble> {
         for statement in statements {
             match self.session.run(&statement)? {
-                Reply::Failed(error) if error.class == ErrorClass::Internal => {
+                Reply::Failed(error) if error.class.is_harm() => {
                     let seen = health::evidence(self.session.last_sql().to_string(), error);
                     let subject = health::subject(self.setup.clone(), statement);
                     self.confirm(case, subject, seen, &health::Health)?;

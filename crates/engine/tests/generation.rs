@@ -64,9 +64,7 @@ fn statements_are_valid_and_results_are_not_empty() {
     let nonempty = watcher.nonempty as f64 / watcher.passes as f64;
     assert!(nonempty >= 0.60, "{:.1} % of {} compared queries have rows", 100.0 * nonempty, watcher.passes);
     assert!(watcher.skips * 10 < watcher.passes, "{} skips, {} passes", watcher.skips, watcher.passes);
-    for (subject, evidence) in &watcher.findings {
-        panic!("{}: {} {:#?}", subject.oracle, evidence.difference, evidence.arms);
-    }
+    assert!(watcher.findings.is_empty(), "{:#?}", watcher.findings);
 }
 
 /// Everything the issue asks of a schema is drawn within some thousand databases' worth of statements.

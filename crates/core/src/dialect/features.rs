@@ -82,7 +82,7 @@ pub enum Feature {
 
 /// A set of features.
 #[derive(Clone, Copy, Default)]
-pub struct Features(u64);
+pub struct Features(u128);
 
 impl Features {
     pub fn has(self, feature: Feature) -> bool {

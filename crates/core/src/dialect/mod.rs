@@ -160,13 +160,39 @@ pub enum DialectError {
 /// The dialects built into Dissent.
 const FILES: &[(&str, &str)] = &[("sqlite", include_str!("../../../../dialects/sqlite.toml"))];
 
+/// A dialect's file, laid over that of the relative it inherits from: tables are merged, everything
+/// else that the file says replaces what the relative says.
+fn written(name: &str) -> Result<toml::Table, DialectError> {
+    let (_, text) =
+        FILES.iter().find(|(n, _)| *n == name).ok_or_else(|| DialectError::Unknown(name.to_string()))?;
+    let mut file: toml::Table =
+        toml::from_str(text).map_err(|error| DialectError::Malformed { name: name.to_string(), error })?;
+    match file.remove("inherits") {
+        Some(toml::Value::String(relative)) => {
+            let mut whole = written(&relative)?;
+            lay_over(&mut whole, file);
+            Ok(whole)
+        }
+        _ => Ok(file),
+    }
+}
+
+fn lay_over(below: &mut toml::Table, above: toml::Table) {
+    for (key, value) in above {
+        match (below.get_mut(&key), value) {
+            (Some(toml::Value::Table(below)), toml::Value::Table(above)) => lay_over(below, above),
+            (_, value) => {
+                below.insert(key, value);
+            }
+        }
+    }
+}
+
 impl Dialect {
     /// The dialect as an engine of this version speaks it.
     pub fn load(name: &str, version: &str) -> Result<Dialect, DialectError> {
-        let (name, text) =
-            FILES.iter().find(|(n, _)| *n == name).ok_or_else(|| DialectError::Unknown(name.to_string()))?;
-        let file: File = toml::from_str(text)
-            .map_err(|error| DialectError::Malformed { name: name.to_string(), error })?;
+        let malformed = |error| DialectError::Malformed { name: name.to_string(), error };
+        let file = File::deserialize(written(name)?).map_err(malformed)?;
         Ok(file.at(Version::parse(version)))
     }
 
@@ -317,6 +343,15 @@ mod tests {
         assert!(!old.can(Feature::RightJoin) && new.can(Feature::RightJoin));
         assert!(old.can(Feature::Upsert));
         assert!(old.functions.len() < new.functions.len());
+    }
+
+    #[test]
+    fn a_relative_is_laid_over_what_it_inherits_from() {
+        let mut below: toml::Table = toml::from_str("a = 1\nb = [1, 2]\n[t]\nx = 1\ny = 1").unwrap();
+        let above: toml::Table = toml::from_str("b = [3]\n[t]\ny = 2\nz = 2").unwrap();
+        lay_over(&mut below, above);
+        let expected: toml::Table = toml::from_str("a = 1\nb = [3]\n[t]\nx = 1\ny = 2\nz = 2").unwrap();
+        assert_eq!(below, expected);
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Asking the arms of a check, and turning what they answered into a verdict.
 
-use super::gate;
 use super::judge::{self, Difference, Equality};
-use crate::engine::{ErrorClass, Reply, Rows, Trouble};
-use crate::finding::{Class, Evidence, Verdict};
+use super::{gate, health};
+use crate::engine::{Reply, Rows, Trouble};
+use crate::finding::{Evidence, Verdict};
 use crate::session::Session;
 use crate::sql::Query;
 use crate::subject::Subject;
@@ -49,14 +49,12 @@ impl Arms {
 
     /// A verdict that does not need a comparison: some arm failed. `None`: all of them answered.
     pub fn unanswered(&mut self, session: &mut Session) -> Result<Option<Verdict>, Trouble> {
-        let internal = self.asked.iter().find_map(|asked| match &asked.reply {
-            Reply::Failed(error) if error.class == ErrorClass::Internal => Some(error.message.clone()),
+        let harm = self.asked.iter().find_map(|asked| match &asked.reply {
+            Reply::Failed(error) if error.class.is_harm() => Some(health::harm(error)),
             _ => None,
         });
-        if let Some(message) = internal {
-            let text = format!("the engine says of itself: {message}");
-            let difference = Difference { class: Class::InternalError, text };
-            return self.bug(difference, session).map(Some);
+        if let Some((class, text)) = harm {
+            return self.bug(Difference { class, text }, session).map(Some);
         }
         Ok(judge::settle_errors(self.asked.iter().map(|asked| &asked.reply)))
     }

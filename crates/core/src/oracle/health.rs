@@ -33,7 +33,7 @@ impl Oracle for Health {
     fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
         for test in &subject.tests {
             if let Reply::Failed(error) = session.run(test)?
-                && error.class == ErrorClass::Internal
+                && error.class.is_harm()
             {
                 let sql = to_sql(test, session.dialect());
                 return Ok(Verdict::Bug(Box::new(evidence(sql, error))));
@@ -54,12 +54,21 @@ pub fn subject(setup: Vec<Statement>, statement: Statement) -> Subject {
     }
 }
 
-/// The evidence of an internal error.
+/// The class and the sentence for an error that says the engine came to harm.
+pub fn harm(error: &SqlError) -> (Class, String) {
+    match error.class {
+        ErrorClass::ConnectionLost => (Class::Crash, format!("the server is gone: {}", error.message)),
+        _ => (Class::InternalError, format!("the engine says of itself: {}", error.message)),
+    }
+}
+
+/// The evidence of an error that says the engine came to harm.
 pub fn evidence(sql: String, error: SqlError) -> Evidence {
+    let (class, difference) = harm(&error);
     Evidence {
-        class: Class::InternalError,
+        class,
         relation: RELATION.to_string(),
-        difference: format!("the engine says of itself: {}", error.message),
+        difference,
         arms: vec![Arm {
             label: String::from("statement"),
             sql,

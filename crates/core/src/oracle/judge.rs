@@ -70,7 +70,7 @@ pub fn settle_errors<'a>(replies: impl IntoIterator<Item = &'a Reply>) -> Option
     let (mut failed, mut answered) = (None::<&SqlError>, false);
     for reply in replies {
         match reply {
-            Reply::Failed(error) if error.class == ErrorClass::Internal => return None,
+            Reply::Failed(error) if error.class.is_harm() => return None,
             Reply::Failed(error) => failed = Some(error),
             _ => answered = true,
         }
