@@ -45,6 +45,10 @@ fn explain_usage(error: &clap::Error) -> ExitCode {
         let _ = error.print();
         return ExitCode::from(NOTHING_FOUND);
     }
+    if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        let _ = error.print();
+        return ExitCode::from(TROUBLE);
+    }
     let text = error.render().to_string();
     let _ = write!(std::io::stderr(), "dissent: {}", text.strip_prefix("error: ").unwrap_or(&text));
     ExitCode::from(TROUBLE)
