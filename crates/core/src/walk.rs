@@ -116,7 +116,7 @@ impl Visit<'_, '_, '_> {
                 }
                 Reply::Failed(_) => {}
                 _ => {
-                    self.state.apply(&statement);
+                    self.state.apply(&statement, self.walk.dialect);
                     self.watcher.built(self.session.last_sql());
                     self.setup.push(statement);
                 }

@@ -7,8 +7,16 @@ use super::Version;
 #[serde(rename_all = "kebab-case")]
 pub enum Feature {
     // Types and expressions
-    /// Any value may stand in any column and any operator takes any operand.
+    /// Any value may stand in any column.
     DynamicTyping,
+    /// Any operator takes any operand, converting it.
+    LooseOperands,
+    /// Arithmetic never raises an error: it widens, wraps or gives NULL.
+    SafeArithmetic,
+    /// Dividing by zero gives NULL or infinity, not an error.
+    SafeDivision,
+    /// A backslash in a text literal escapes what follows.
+    BackslashEscapes,
     /// TRUE and FALSE are words.
     BoolLiterals,
     /// `x IS TRUE`.
@@ -58,7 +66,10 @@ pub enum Feature {
     GeneratedColumns,
     PartialIndexes,
     ExpressionIndexes,
+    /// `INSERT OR IGNORE`, `UPDATE OR REPLACE`, `ON CONFLICT` in constraints.
     ConflictClauses,
+    /// `INSERT IGNORE`.
+    InsertIgnore,
     Autoincrement,
     ForeignKeys,
     Upsert,

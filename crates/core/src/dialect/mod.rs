@@ -21,9 +21,9 @@ pub struct Dialect {
     pub explain: Option<String>,
     /// The column of the explanation that a reader wants; absent: all of them.
     pub explain_column: Option<usize>,
+    pub spelling: Spelling,
     pub types: Vec<TypeEntry>,
-    /// Types a CAST may name.
-    pub casts: Vec<DataType>,
+    pub casts: Vec<Cast>,
     pub collations: Vec<Name>,
     pub functions: Vec<Function>,
     pub aggregates: Vec<AggregateFunction>,
@@ -37,12 +37,58 @@ pub struct Dialect {
     pub initial_settings: Vec<Setting>,
 }
 
+/// How values and parameters are written where dialects differ; `{}` is where the text goes.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spelling {
+    /// Around the hexadecimal digits of a blob.
+    #[serde(default = "Spelling::blob")]
+    pub blob: String,
+    /// Around the text of a value that is neither number, text nor blob, by its kind.
+    #[serde(default)]
+    pub literals: std::collections::BTreeMap<Kind, String>,
+    /// Around the number of a parameter; without `{}` parameters are positional.
+    #[serde(default = "Spelling::param")]
+    pub param: String,
+}
+
+impl Spelling {
+    fn blob() -> String {
+        String::from("x'{}'")
+    }
+
+    fn param() -> String {
+        String::from("?{}")
+    }
+}
+
+impl Default for Spelling {
+    fn default() -> Self {
+        Spelling { blob: Spelling::blob(), literals: Default::default(), param: Spelling::param() }
+    }
+}
+
+/// A type that a column may be declared with.
 #[derive(Debug, Clone)]
 pub struct TypeEntry {
     pub ty: DataType,
     pub weight: u32,
     /// May be declared in a table whose types are enforced (SQLite's STRICT).
     pub strict: bool,
+    /// Values that compare equal are the same value (SOUNDNESS 0.8).
+    pub identity: bool,
+    /// The integers it holds, the longest text it holds; absent: any.
+    pub range: Option<(i64, i64)>,
+    pub length: Option<usize>,
+}
+
+/// A type that CAST may name, and the kinds it takes without raising an error; none named: all.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Cast {
+    #[serde(flatten)]
+    pub ty: DataType,
+    #[serde(default)]
+    pub from: Vec<Kind>,
 }
 
 /// A scalar function as the generator calls it. Nothing volatile is ever listed (SOUNDNESS 0.3).
@@ -128,6 +174,16 @@ impl Dialect {
         self.features.has(feature)
     }
 
+    /// Operators and functions take operands of their own kind only.
+    pub fn is_typed(&self) -> bool {
+        !self.can(Feature::LooseOperands)
+    }
+
+    /// What is known of a type by its spelling.
+    pub fn type_entry(&self, ty: &DataType) -> Option<&TypeEntry> {
+        self.types.iter().find(|entry| entry.ty.name == ty.name)
+    }
+
     /// An explanation's rows as text.
     pub fn plan_text(&self, rows: &Rows) -> String {
         let text = |value: &Value| match value {
@@ -168,8 +224,10 @@ struct File {
     explain: Option<String>,
     explain_column: Option<usize>,
     features: std::collections::BTreeMap<Feature, features::Since>,
+    #[serde(default)]
+    spelling: Spelling,
     types: Vec<TypeLine>,
-    casts: Vec<DataType>,
+    casts: Vec<Cast>,
     collations: Vec<Name>,
     functions: Vec<Function>,
     aggregates: Vec<AggregateFunction>,
@@ -189,6 +247,12 @@ struct TypeLine {
     weight: u32,
     #[serde(default)]
     strict: bool,
+    #[serde(default = "yes")]
+    identity: bool,
+    #[serde(default)]
+    range: Option<(i64, i64)>,
+    #[serde(default)]
+    length: Option<usize>,
 }
 
 impl File {
@@ -209,6 +273,7 @@ impl File {
             quote: self.quote,
             explain: self.explain,
             explain_column: self.explain_column,
+            spelling: self.spelling,
             types: self
                 .types
                 .into_iter()
@@ -216,6 +281,9 @@ impl File {
                     ty: DataType { name: line.name, kind: line.kind },
                     weight: line.weight,
                     strict: line.strict,
+                    identity: line.identity,
+                    range: line.range,
+                    length: line.length,
                 })
                 .collect(),
             casts: self.casts,

@@ -106,11 +106,10 @@ impl<'a> Generator<'a> {
         let rows = (0..count)
             .map(|_| columns.iter().map(|column| Expr::Literal(self.cell(table, column))).collect())
             .collect();
-        let upsert = (self.dialect.can(Feature::Upsert) && self.rng.chance(6)).then(|| Upsert {
-            target: Vec::new(),
-            assignments: Vec::new(),
-            filter: None,
-        });
+        // Without a word for it in INSERT itself, a violated key is passed over like this.
+        let needed = or.is_none() && table.constrained;
+        let wanted = self.dialect.can(Feature::Upsert) && (needed || self.rng.chance(6));
+        let upsert = wanted.then(|| Upsert { target: Vec::new(), assignments: Vec::new(), filter: None });
         Some(Statement::Insert(Insert {
             table: table.name.clone(),
             or,
@@ -158,7 +157,13 @@ impl<'a> Generator<'a> {
     /// What a violation does. A table that can be violated gets a clause under which the statement
     /// still succeeds.
     fn conflict_policy(&mut self, table: &Table) -> Option<OnConflict> {
-        if !self.dialect.can(Feature::ConflictClauses) || !(table.constrained || self.rng.chance(10)) {
+        if !(table.constrained || self.rng.chance(10)) {
+            return None;
+        }
+        if self.dialect.can(Feature::InsertIgnore) {
+            return Some(OnConflict::Ignore);
+        }
+        if !self.dialect.can(Feature::ConflictClauses) {
             return None;
         }
         let replace = !table.unreplaceable && self.rng.chance(25);
@@ -185,7 +190,7 @@ impl<'a> Generator<'a> {
         {
             return value.clone();
         }
-        self.stored_value(column.ty.kind, crossing)
+        self.stored_value(&column.ty, crossing)
     }
 
     fn relation_of(&self, table: &Table) -> Relation {
@@ -194,11 +199,13 @@ impl<'a> Generator<'a> {
 
     fn update(&mut self) -> Option<Statement> {
         let table = self.any_table()?;
-        let candidates: Vec<&Column> = table.columns.iter().filter(|column| !column.generated).collect();
+        let or = self.conflict_policy(table);
+        // What nothing forgives must not be violated.
+        let changeable = |column: &&Column| !column.generated && (or.is_some() || !column.pinned);
+        let candidates: Vec<&Column> = table.columns.iter().filter(changeable).collect();
         let column = *self.rng.choose(&candidates)?;
         let relation = self.relation_of(table);
         let free = self.dialect.can(Feature::DynamicTyping) && !table.strict && !column.rowid_alias;
-        let or = self.conflict_policy(table);
         let value = if free && self.rng.chance(35) && (or.is_some() || !table.constrained) {
             self.over_table(&relation, IN_CHANGE, |g| g.value_expr(column.ty.kind, 1))
         } else {

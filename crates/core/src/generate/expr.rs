@@ -23,7 +23,7 @@ impl Generator<'_> {
             7 => self.exists(depth - 1),
             8 => self.row_comparison(depth - 1),
             9 => self.connective(depth - 1),
-            10 if self.dialect.can(Feature::DynamicTyping) => self.value_expr(Kind::Any, depth),
+            10 if self.dialect.can(Feature::LooseOperands) => self.value_expr(Kind::Any, depth),
             11 => self.case(Kind::Bool, depth - 1),
             _ => self.simple_predicate(),
         }
@@ -50,7 +50,9 @@ impl Generator<'_> {
         match self.rng.below(20) {
             0 => drawn.expr.is(Truth::Null),
             1..4 => drawn.expr.is_not(Truth::Null),
-            4 if self.dialect.can(Feature::DynamicTyping) => drawn.expr,
+            4 if self.dialect.can(Feature::LooseOperands) || drawn.kind == Kind::Bool => drawn.expr,
+            // Of what kind its values are is not known: nothing can be compared with them.
+            _ if self.dialect.is_typed() && drawn.kind == Kind::Any => drawn.expr.is_not(Truth::Null),
             _ => {
                 let constant = self.constant_for(&drawn);
                 let column = drawn.expr;
@@ -185,6 +187,7 @@ impl Generator<'_> {
 
     /// An expression of the kind, or of one that converts to it.
     pub fn value_expr(&mut self, kind: Kind, depth: usize) -> Expr {
+        let kind = if kind == Kind::Any && self.dialect.is_typed() { self.kind() } else { kind };
         if kind == Kind::Bool {
             return self.predicate(depth);
         }
@@ -201,7 +204,7 @@ impl Generator<'_> {
             4 => self.signed(kind, depth),
             5 => Expr::Subquery(Box::new(self.aggregate_query(kind, depth))),
             6 => self.collated(kind, depth),
-            _ if self.dialect.can(Feature::DynamicTyping) => self.predicate(depth),
+            _ if self.dialect.can(Feature::LooseOperands) => self.predicate(depth),
             _ => self.leaf(kind),
         }
     }
@@ -219,6 +222,7 @@ impl Generator<'_> {
     fn left_operand(&mut self, depth: usize) -> Drawn {
         if self.rng.chance(65)
             && let Some(column) = self.column(Kind::Any)
+            && !(self.dialect.is_typed() && column.kind == Kind::Any)
         {
             return column;
         }
@@ -238,7 +242,8 @@ impl Generator<'_> {
     }
 
     fn column_from(&mut self, from: usize, kind: Kind) -> Option<Drawn> {
-        let crossing = kind == Kind::Any || self.dialect.can(Feature::DynamicTyping);
+        let crossing = kind == Kind::Any || self.dialect.can(Feature::LooseOperands);
+        let alike = |column: Kind| column == kind || (kind == Kind::Real && column.is_numeric());
         if from == self.scope.len() {
             return None;
         }
@@ -251,7 +256,7 @@ impl Generator<'_> {
             }
             let at = self.rng.below(columns.len());
             let column = &columns[at];
-            let fits = kind == column.ty.kind || (crossing && attempt >= 1) || kind == Kind::Any;
+            let fits = alike(column.ty.kind) || (crossing && attempt >= 1) || kind == Kind::Any;
             if fits && (!self.rules.identity || column.identity) {
                 return Some(self.drawn_column(relation, at));
             }
@@ -260,7 +265,7 @@ impl Generator<'_> {
             .flat_map(|relation| (0..self.scope[relation].columns.len()).map(move |at| (relation, at)));
         let mut fitting = places.filter(|(relation, at)| {
             let column = &self.scope[*relation].columns[*at];
-            (crossing || column.ty.kind == kind) && (!self.rules.identity || column.identity)
+            (crossing || alike(column.ty.kind)) && (!self.rules.identity || column.identity)
         });
         let (relation, at) = fitting.next()?;
         Some(self.drawn_column(relation, at))
@@ -304,6 +309,7 @@ impl Generator<'_> {
         if self.rng.chance(85)
             && let Some(relation) = self.rng.choose(&self.scope)
             && let Some(column) = self.rng.choose(&relation.columns)
+            && !(self.dialect.is_typed() && column.ty.kind == Kind::Any)
         {
             return column.ty.kind;
         }
@@ -312,37 +318,64 @@ impl Generator<'_> {
 
     fn operator(&mut self, kind: Kind, depth: usize) -> Expr {
         use BinaryOp::*;
-        let numbers: &[BinaryOp] = if self.dialect.can(Feature::BitOps) {
-            &[Add, Sub, Mul, Div, Mod, BitAnd, BitOr, ShiftLeft, ShiftRight]
-        } else {
-            &[Add, Sub, Mul, Div, Mod]
-        };
+        let typed = self.dialect.is_typed();
         let (op, operands) = match kind {
-            Kind::Text | Kind::Blob => (Concat, Kind::Text),
+            Kind::Text => (Concat, Kind::Text),
+            Kind::Blob if !typed => (Concat, Kind::Text),
             Kind::Any if self.rng.chance(30) => (Concat, Kind::Text),
-            Kind::Any => (*self.rng.pick(numbers), Kind::Int),
-            kind => (*self.rng.pick(numbers), kind),
+            Kind::Int | Kind::Any => (self.integer_op(), Kind::Int),
+            Kind::Real | Kind::Decimal if typed => (*self.rng.pick(&[Add, Sub, Mul, Div]), kind),
+            kind if !typed => (self.integer_op(), kind),
+            kind => return self.leaf(kind),
         };
-        Expr::binary(op, self.value_expr(operands, depth), self.value_expr(operands, depth))
+        if op == Concat && !self.dialect.can(Feature::ConcatOp) {
+            return self.leaf(kind);
+        }
+        let left = self.value_expr(operands, depth);
+        let right = self.value_expr(operands, depth);
+        let right = match op {
+            Div | Mod if !self.dialect.can(Feature::SafeDivision) => {
+                Expr::function("NULLIF", vec![right, Expr::int(0)])
+            }
+            _ => right,
+        };
+        Expr::binary(op, left, right)
+    }
+
+    fn integer_op(&mut self) -> BinaryOp {
+        use BinaryOp::*;
+        if !self.dialect.can(Feature::SafeArithmetic) {
+            // Sums of what columns hold seldom overflow; products and shifts do.
+            return *self.rng.pick(&[Add, Sub, Mod]);
+        }
+        let bits = self.dialect.can(Feature::BitOps);
+        let all = [Add, Sub, Mul, Div, Mod, BitAnd, BitOr, ShiftLeft, ShiftRight];
+        *self.rng.pick(if bits { &all[..] } else { &all[..5] })
     }
 
     fn function(&mut self, kind: Kind, depth: usize) -> Expr {
         let dialect = self.dialect;
-        for attempt in 0..4 {
+        let typed = dialect.is_typed();
+        for attempt in 0..6 {
             let Some(function) = self.rng.choose(&dialect.functions) else { break };
             let fits = kind == Kind::Any || function.returns == kind || function.returns == Kind::Any;
-            if !(fits || attempt >= 2 && dialect.can(Feature::DynamicTyping)) {
+            if !(fits || attempt >= 2 && !typed) {
                 continue;
             }
-            let wanted = if function.returns == Kind::Any { kind } else { Kind::Any };
+            // Where types matter, arguments of any kind are of one kind.
+            let any = match function.returns {
+                Kind::Any => kind,
+                _ if typed => self.kind(),
+                _ => Kind::Any,
+            };
+            let concrete = |kind: Kind| if kind == Kind::Any { any } else { kind };
             let mut args = Vec::with_capacity(function.args.len());
             for arg in &function.args {
-                let arg = if *arg == Kind::Any { wanted } else { *arg };
-                args.push(self.value_expr(arg, depth));
+                args.push(self.value_expr(concrete(*arg), depth));
             }
             if let Some(more) = function.more {
                 for _ in 0..self.rng.below(3) {
-                    args.push(self.value_expr(if more == Kind::Any { wanted } else { more }, depth));
+                    args.push(self.value_expr(concrete(more), depth));
                 }
             }
             return Expr::function(function.name.clone(), args);
@@ -352,14 +385,19 @@ impl Generator<'_> {
 
     fn cast(&mut self, kind: Kind, depth: usize) -> Expr {
         let dialect = self.dialect;
-        let fitting = dialect.casts.iter().find(|ty| ty.kind == kind);
-        match fitting.or_else(|| self.rng.choose(&dialect.casts)) {
-            Some(ty) => {
-                let source = self.kind();
-                Expr::Cast { expr: Box::new(self.value_expr(source, depth)), ty: ty.clone() }
-            }
-            None => self.leaf(kind),
-        }
+        let cast = match dialect.casts.iter().find(|cast| cast.ty.kind == kind) {
+            Some(cast) => cast,
+            None if dialect.is_typed() => return self.leaf(kind),
+            None => match self.rng.choose(&dialect.casts) {
+                Some(cast) => cast,
+                None => return self.leaf(kind),
+            },
+        };
+        let source = match self.rng.choose(&cast.from) {
+            Some(source) => *source,
+            None => self.kind(),
+        };
+        Expr::Cast { expr: Box::new(self.value_expr(source, depth)), ty: cast.ty.clone() }
     }
 
     fn case(&mut self, kind: Kind, depth: usize) -> Expr {
@@ -379,13 +417,15 @@ impl Generator<'_> {
     }
 
     fn signed(&mut self, kind: Kind, depth: usize) -> Expr {
-        let numeric = kind.is_numeric() || self.dialect.can(Feature::DynamicTyping);
+        let numeric = kind.is_numeric() || self.dialect.can(Feature::LooseOperands);
         if !numeric {
             return self.leaf(kind);
         }
         let op = match self.rng.below(4) {
             0 => UnaryOp::Minus,
-            1 if self.dialect.can(Feature::BitOps) => UnaryOp::BitNot,
+            1 if self.dialect.can(Feature::BitOps) && (kind == Kind::Int || !self.dialect.is_typed()) => {
+                UnaryOp::BitNot
+            }
             _ => UnaryOp::Plus,
         };
         Expr::unary(op, self.value_expr(kind, depth))
@@ -395,7 +435,7 @@ impl Generator<'_> {
         let dialect = self.dialect;
         let fits = dialect.can(Feature::Collate)
             && !self.rules.identity
-            && (kind == Kind::Text || dialect.can(Feature::DynamicTyping));
+            && (kind == Kind::Text || dialect.can(Feature::LooseOperands));
         match self.rng.choose(&dialect.collations) {
             Some(collation) if fits => {
                 Expr::Collate { expr: Box::new(self.value_expr(kind, depth)), collation: collation.clone() }
@@ -406,15 +446,20 @@ impl Generator<'_> {
 
     /// A small whole number, never an overflow when summed: what SUM may be drawn over (SOUNDNESS 1).
     pub fn small_int(&mut self, depth: usize) -> Expr {
-        if self.rng.chance(25) {
-            return Expr::function("LENGTH", vec![self.value_expr(Kind::Any, depth)]);
+        let int = self.dialect.casts.iter().find(|cast| cast.ty.kind == Kind::Int);
+        if self.dialect.is_typed() {
+            return match self.own_column(Kind::Int) {
+                Some(column) => Expr::binary(BinaryOp::Mod, column.expr, Expr::int(1000)),
+                None => Expr::int(1),
+            };
         }
-        let kind = self.kind();
-        let dialect = self.dialect;
-        let Some(int) = dialect.casts.iter().find(|ty| ty.kind == Kind::Int) else {
-            return Expr::function("LENGTH", vec![self.value_expr(Kind::Text, depth)]);
-        };
-        let whole = Expr::Cast { expr: Box::new(self.value_expr(kind, depth)), ty: int.clone() };
-        Expr::binary(BinaryOp::Mod, whole, Expr::int(1000))
+        match int {
+            Some(int) if self.rng.chance(75) => {
+                let kind = self.kind();
+                let whole = Expr::Cast { expr: Box::new(self.value_expr(kind, depth)), ty: int.ty.clone() };
+                Expr::binary(BinaryOp::Mod, whole, Expr::int(1000))
+            }
+            _ => Expr::function("LENGTH", vec![self.value_expr(Kind::Any, depth)]),
+        }
     }
 }

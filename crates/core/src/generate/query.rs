@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Generator, Relation, Rules, Table};
+use super::{Column, Generator, Relation, Rules, Table};
 use crate::dialect::Feature;
 use crate::sql::*;
 
@@ -76,7 +76,7 @@ impl<'a> Generator<'a> {
     fn derived(&mut self) -> TableRef {
         let alias = self.fresh_name('d');
         let query = self.isolated(|g| g.relation_query(1));
-        let columns = Arc::new(self.state.columns_of(&query));
+        let columns = Arc::new(self.state.columns_of(&query, self.dialect));
         self.scope.push(Relation { alias: alias.clone(), columns });
         if self.dialect.can(Feature::Cte) && self.rng.chance(35) {
             let materialized = self.rng.chance(40).then(|| self.rng.chance(50));
@@ -123,19 +123,21 @@ impl<'a> Generator<'a> {
         if let Some(left_columns) = left_columns
             && self.rng.chance(10)
         {
-            let right_columns = &self.relations()[1].columns;
-            let shared: Vec<Name> = left_columns
-                .iter()
-                .map(|column| column.name.clone())
-                .filter(|name| right_columns.iter().any(|column| column.name == *name))
-                .collect();
-            if can(Feature::NaturalJoin) && self.rng.chance(40) {
+            let right_columns = self.relations()[1].columns.clone();
+            let twin = |name: &Name| right_columns.iter().find(|column| column.name == *name);
+            let shared: Vec<(&Column, &Column)> =
+                left_columns.iter().filter_map(|column| Some((column, twin(&column.name)?))).collect();
+            let typed = self.dialect.is_typed();
+            let comparable = |(a, b): &(&Column, &Column)| !typed || a.ty.kind == b.ty.kind;
+            if can(Feature::NaturalJoin) && self.rng.chance(40) && shared.iter().all(comparable) {
                 return TableRef::join(kind, left, right, JoinOn::Natural);
             }
             if can(Feature::JoinUsing)
-                && let Some(name) = self.rng.choose(&shared)
+                && let Some(pair) = self.rng.choose(&shared)
+                && comparable(pair)
             {
-                return TableRef::join(kind, left, right, JoinOn::Using(vec![name.clone()]));
+                let name = pair.0.name.clone();
+                return TableRef::join(kind, left, right, JoinOn::Using(vec![name]));
             }
         }
         let on = self.join_condition();
@@ -168,6 +170,9 @@ impl<'a> Generator<'a> {
             let (Some(a), Some(b)) = (self.rng.choose(&left.columns), self.rng.choose(&right.columns)) else {
                 continue;
             };
+            if self.dialect.is_typed() && (a.ty.kind != b.ty.kind || a.ty.kind == Kind::Any) {
+                continue;
+            }
             drawn = Some((self.column_expr(left, a), self.column_expr(right, b)));
             if a.pool.iter().any(|value| !value.is_null() && b.pool.contains(value)) {
                 break;
@@ -247,11 +252,13 @@ impl<'a> Generator<'a> {
         self.subquery(depth, |g, _| {
             let rules = Rules { identity: true, ..g.rules };
             let column = g.under(rules, |g| g.own_column(kind));
+            let counts = !g.dialect.is_typed() || matches!(kind, Kind::Any | Kind::Int);
             SelectItem::from(match (column, g.rng.below(3)) {
+                (Some(column), 2) if counts => Expr::aggregate("COUNT", vec![column.expr]),
                 (Some(column), 0) => Expr::aggregate("MIN", vec![column.expr]),
-                (Some(column), 1) => Expr::aggregate("MAX", vec![column.expr]),
-                (Some(column), _) if g.rng.chance(50) => Expr::aggregate("COUNT", vec![column.expr]),
-                _ => Expr::count_rows(),
+                (Some(column), _) => Expr::aggregate("MAX", vec![column.expr]),
+                (None, _) if counts => Expr::count_rows(),
+                (None, _) => Expr::aggregate("MAX", vec![g.constant(kind)]),
             })
         })
     }

@@ -3,17 +3,18 @@
 use std::sync::Arc;
 
 use super::state::{Column, State};
+use crate::dialect::Dialect;
 use crate::sql::visit::{Visitor, walk_query, walk_table};
 use crate::sql::*;
 
 impl State {
     /// The columns of a query's result, by the names of its items. An item that is a column keeps what
     /// is known of it; anything else is computed.
-    pub fn columns_of(&self, query: &Query) -> Vec<Column> {
+    pub fn columns_of(&self, query: &Query, dialect: &Dialect) -> Vec<Column> {
         let Some(select) = query.as_select() else { return Vec::new() };
         let mut relations = Vec::new();
         for table in &select.from {
-            self.relations_of(table, query.with.as_ref(), &mut relations);
+            self.relations_of(table, query.with.as_ref(), dialect, &mut relations);
         }
         let known = |reference: &ColumnRef| {
             relations
@@ -21,6 +22,8 @@ impl State {
                 .filter(|(alias, _)| reference.table.as_ref().is_none_or(|table| table == alias))
                 .find_map(|(_, columns)| columns.iter().find(|column| column.name == reference.column))
         };
+        let kind_of_column =
+            |reference: &ColumnRef| known(reference).map_or(Kind::Any, |column| column.ty.kind);
         let mut columns = Vec::new();
         for item in &select.items {
             let SelectItem::Expr { expr, alias: Some(name) } = item else { continue };
@@ -32,33 +35,35 @@ impl State {
                     }
                     None => computed(name.clone(), Kind::Any),
                 },
-                other => computed(name.clone(), kind_of(other)),
+                other => computed(name.clone(), kind_of(other, dialect, &kind_of_column)),
             });
         }
         columns
     }
 
-    fn relations_of(
+    /// The relations a FROM item brings into scope, by the name their columns are qualified with.
+    pub fn relations_of(
         &self,
         table: &TableRef,
         with: Option<&With>,
+        dialect: &Dialect,
         relations: &mut Vec<(Name, Arc<Vec<Column>>)>,
     ) {
         match table {
             TableRef::Table { name, alias, .. } => {
                 let common = with.and_then(|with| with.tables.iter().find(|table| table.name == *name));
                 let columns = match common {
-                    Some(common) => Arc::new(self.columns_of(&common.query)),
+                    Some(common) => Arc::new(self.columns_of(&common.query, dialect)),
                     None => self.table(name).map(|table| table.columns.clone()).unwrap_or_default(),
                 };
                 relations.push((alias.as_ref().unwrap_or(name).clone(), columns));
             }
             TableRef::Derived { query, alias, .. } => {
-                relations.push((alias.clone(), Arc::new(self.columns_of(query))));
+                relations.push((alias.clone(), Arc::new(self.columns_of(query, dialect))));
             }
             TableRef::Join { left, right, .. } => {
-                self.relations_of(left, with, relations);
-                self.relations_of(right, with, relations);
+                self.relations_of(left, with, dialect, relations);
+                self.relations_of(right, with, dialect, relations);
             }
             TableRef::Function { .. } => {}
         }
@@ -88,23 +93,49 @@ pub fn tables_read(query: &Query) -> Vec<Name> {
 
 /// A column that is an expression: no affinity, no one representative among equal values.
 fn computed(name: Name, kind: Kind) -> Column {
-    let ty = DataType::new("", kind);
-    Column { identity: false, ..Column::from_def(&ColumnDef { name, ty, constraints: Vec::new() }) }
+    Column {
+        name,
+        ty: DataType::new("", kind),
+        not_null: false,
+        unique: false,
+        generated: false,
+        rowid_alias: false,
+        collation: None,
+        pinned: false,
+        identity: false,
+        pool: Vec::new(),
+    }
 }
 
-fn kind_of(expr: &Expr) -> Kind {
+/// The kind of an expression's values, `Any` where the tree does not tell.
+fn kind_of(expr: &Expr, dialect: &Dialect, column: &dyn Fn(&ColumnRef) -> Kind) -> Kind {
+    let kind = |expr: &Expr| kind_of(expr, dialect, column);
     match expr {
+        Expr::Column(reference) => column(reference),
         Expr::Literal(value) => value.kind(),
         Expr::Cast { ty, .. } => ty.kind,
-        Expr::Collate { expr, .. } => kind_of(expr),
+        Expr::Collate { expr, .. } => kind(expr),
+        Expr::Unary { op: UnaryOp::Not, .. } => Kind::Bool,
+        Expr::Unary { expr, .. } => kind(expr),
+        Expr::Binary { op: BinaryOp::Concat, .. } => Kind::Text,
+        Expr::Binary { op: BinaryOp::And | BinaryOp::Or, .. } => Kind::Bool,
         Expr::Binary { op, .. } if op.is_comparison() => Kind::Bool,
+        Expr::Binary { left, right, .. } if kind(left) == kind(right) => kind(left),
         Expr::Is { .. }
         | Expr::Between { .. }
         | Expr::InList { .. }
         | Expr::InQuery { .. }
         | Expr::Exists { .. }
         | Expr::Match { .. } => Kind::Bool,
+        Expr::Case { branches, .. } => branches.first().map_or(Kind::Any, |branch| kind(&branch.then)),
         Expr::Aggregate(aggregate) if aggregate.name.eq_ignore_ascii_case("count") => Kind::Int,
+        Expr::Function { name, args } => {
+            let function = dialect.functions.iter().find(|f| f.name == *name && f.args.len() <= args.len());
+            match function.map(|function| function.returns) {
+                Some(Kind::Any) | None => Kind::Any,
+                Some(returns) => returns,
+            }
+        }
         _ => Kind::Any,
     }
 }

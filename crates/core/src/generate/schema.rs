@@ -84,6 +84,10 @@ impl Generator<'_> {
             constraints.push(ColumnConstraint::PrimaryKey { desc, autoincrement, on_conflict });
         } else if self.dialect.can(Feature::GeneratedColumns) && at > 0 && self.rng.chance(7) {
             let expr = self.generated_expr(before);
+            if design.strict {
+                // Whatever it computes must fit its type.
+                ty = DataType::new("ANY", Kind::Any);
+            }
             constraints.push(ColumnConstraint::Generated { expr, stored: self.rng.chance(50) });
         } else {
             if self.rng.chance(14) {
@@ -122,8 +126,11 @@ impl Generator<'_> {
 
     /// An expression over the plain columns of a table that is being made.
     fn generated_expr(&mut self, columns: &[ColumnDef]) -> Expr {
-        let plain: Vec<Column> =
-            columns.iter().map(Column::from_def).filter(|column| !column.generated).collect();
+        let plain: Vec<Column> = columns
+            .iter()
+            .map(|def| Column::from_def(def, self.dialect))
+            .filter(|column| !column.generated)
+            .collect();
         let relation = Relation { alias: Name::from(""), columns: plain.into() };
         self.over_table(&relation, IN_SCHEMA, |g| {
             let kind = g.kind();
@@ -138,7 +145,7 @@ impl Generator<'_> {
         design: &Design,
     ) -> Vec<TableConstraint> {
         let mut constraints = Vec::new();
-        let known: Vec<Column> = columns.iter().map(Column::from_def).collect();
+        let known: Vec<Column> = columns.iter().map(|def| Column::from_def(def, self.dialect)).collect();
         let plain: Vec<&Column> = known.iter().filter(|column| !column.generated).collect();
         if design.primary_key == PrimaryKey::Composite {
             constraints.push(TableConstraint::PrimaryKey(self.column_keys(&plain)));
@@ -186,7 +193,7 @@ impl Generator<'_> {
             });
             let (collation, desc) = self.key_modifiers();
             // A text alone, in parentheses or not, would be read as the name of a column.
-            if !matches!(expr, Expr::Literal(_)) {
+            if visit::any_expr(&expr, |inner| matches!(inner, Expr::Column(_))) {
                 keys.push(IndexKey { expr, collation, desc });
             }
         }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::resolve::tables_read;
+use crate::dialect::Dialect;
 use crate::sql::*;
 
 /// Values kept per column to draw constants from.
@@ -63,7 +64,7 @@ pub struct Index {
 }
 
 impl Column {
-    pub fn from_def(def: &ColumnDef) -> Column {
+    pub fn from_def(def: &ColumnDef, dialect: &Dialect) -> Column {
         let mut column = Column {
             name: def.name.clone(),
             ty: def.ty.clone(),
@@ -95,20 +96,14 @@ impl Column {
                 ColumnConstraint::References { .. } => column.pinned = true,
             }
         }
-        column.identity = column.has_plain_collation() && column.ty.kind.equality_is_identity();
+        let identity = dialect.type_entry(&column.ty).is_some_and(|entry| entry.identity);
+        column.identity = identity && column.has_plain_collation();
         column
     }
 
     /// Text compares byte by byte.
     pub fn has_plain_collation(&self) -> bool {
         self.collation.as_deref().is_none_or(|collation| collation.eq_ignore_ascii_case("binary"))
-    }
-}
-
-impl Kind {
-    /// A column of this kind cannot hold two different values that compare equal.
-    fn equality_is_identity(self) -> bool {
-        matches!(self, Kind::Int | Kind::Real | Kind::Decimal | Kind::Text | Kind::Bool | Kind::Date)
     }
 }
 
@@ -139,12 +134,12 @@ impl State {
     }
 
     /// Takes in a statement that the engine has accepted.
-    pub fn apply(&mut self, statement: &Statement) {
+    pub fn apply(&mut self, statement: &Statement, dialect: &Dialect) {
         match statement {
-            Statement::CreateTable(create) => self.create_table(create),
+            Statement::CreateTable(create) => self.create_table(create, dialect),
             Statement::CreateIndex(create) => self.create_index(create),
-            Statement::CreateView(create) => self.create_view(create),
-            Statement::AlterTable { table, action } => self.alter(table, action),
+            Statement::CreateView(create) => self.create_view(create, dialect),
+            Statement::AlterTable { table, action } => self.alter(table, action, dialect),
             Statement::Drop { object: ObjectKind::Index, name, .. } => {
                 self.indexes.retain(|index| index.name != *name);
             }
@@ -169,9 +164,9 @@ impl State {
         }
     }
 
-    fn create_view(&mut self, view: &CreateView) {
+    fn create_view(&mut self, view: &CreateView, dialect: &Dialect) {
         self.note_name(&view.name);
-        let columns = self.columns_of(&view.query);
+        let columns = self.columns_of(&view.query, dialect);
         let reads = tables_read(&view.query);
         for table in &reads {
             if let Some(table) = self.table_mut(table) {
@@ -195,10 +190,11 @@ impl State {
         });
     }
 
-    fn create_table(&mut self, create: &CreateTable) {
+    fn create_table(&mut self, create: &CreateTable, dialect: &Dialect) {
         self.note_name(&create.name);
         create.columns.iter().for_each(|column| self.note_name(&column.name));
-        let mut columns: Vec<Column> = create.columns.iter().map(Column::from_def).collect();
+        let mut columns: Vec<Column> =
+            create.columns.iter().map(|def| Column::from_def(def, dialect)).collect();
         let option = |word: &str| create.options.iter().any(|option| option.eq_ignore_ascii_case(word));
         let has_rowid = !option("WITHOUT ROWID");
         let mut constrained = columns.iter().any(|column| column.pinned || column.not_null);
@@ -266,7 +262,7 @@ impl State {
         }
     }
 
-    fn alter(&mut self, table: &Name, action: &AlterAction) {
+    fn alter(&mut self, table: &Name, action: &AlterAction, dialect: &Dialect) {
         match action {
             AlterAction::RenameTable(to) => {
                 self.note_name(to);
@@ -291,7 +287,7 @@ impl State {
             AlterAction::AddColumn(def) => {
                 self.note_name(&def.name);
                 if let Some(table) = self.table_mut(table) {
-                    Arc::make_mut(&mut table.columns).push(Column::from_def(def));
+                    Arc::make_mut(&mut table.columns).push(Column::from_def(def, dialect));
                 }
             }
             AlterAction::DropColumn(name) => {

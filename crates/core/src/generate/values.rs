@@ -2,7 +2,7 @@
 
 use super::Generator;
 use crate::dialect::Feature;
-use crate::sql::{Kind, Value};
+use crate::sql::{DataType, Kind, Value};
 
 const INTS: &[i64] = &[
     0,
@@ -93,6 +93,26 @@ const TEXTS: &[&str] = &[
 
 const BLOBS: &[&[u8]] = &[b"", b"a", b"A", b"ab", b"1", b"\0", b"0", b"\xff\xfe"];
 
+const DATES: &[&str] = &["2020-02-29", "1970-01-01", "2000-01-01", "1999-12-31", "2021-06-15"];
+
+const TIMES: &[&str] = &["00:00:00", "23:59:59", "12:30:00", "01:02:03"];
+
+const INTERVALS: &[&str] = &["1 day", "0 days", "1 month", "2 hours"];
+
+const UUIDS: &[&str] = &[
+    "00000000-0000-0000-0000-000000000000",
+    "6fa459ea-ee8a-3ca4-894e-db77e160355e",
+    "ffffffff-ffff-ffff-ffff-ffffffffffff",
+];
+
+const JSONS: &[&str] = &["null", "1", "\"a\"", "[]", "[1, 2]", "{}", "{\"a\": 1}", "{\"a\": [1, null]}"];
+
+const ARRAYS: &[&str] = &["[]", "[1]", "[1, 2]", "[NULL]"];
+
+fn other(kind: Kind, text: &str) -> Value {
+    Value::Other { kind, text: text.to_string() }
+}
+
 impl Generator<'_> {
     /// A value of the kind; `Any` is any of them. NULL now and then.
     pub fn value(&mut self, kind: Kind) -> Value {
@@ -114,13 +134,35 @@ impl Generator<'_> {
                     [Kind::Int, Kind::Text, Kind::Real, Kind::Blob][self.rng.weighted(&[45, 35, 15, 5])];
                 self.some_value(kind)
             }
-            _ => Value::Text(self.text()),
+            Kind::Text => Value::Text(self.text()),
+            Kind::Date => other(kind, *self.rng.pick(DATES)),
+            Kind::Time => other(kind, *self.rng.pick(TIMES)),
+            Kind::Timestamp => {
+                let (date, time) = (self.rng.pick(DATES), self.rng.pick(TIMES));
+                other(kind, &format!("{date} {time}"))
+            }
+            Kind::Interval => other(kind, *self.rng.pick(INTERVALS)),
+            Kind::Uuid => other(kind, *self.rng.pick(UUIDS)),
+            Kind::Json => other(kind, *self.rng.pick(JSONS)),
+            Kind::Array => other(kind, *self.rng.pick(ARRAYS)),
         }
     }
 
-    /// A value to store in a column: its own kind, or, where the engine takes anything, sometimes not.
-    pub fn stored_value(&mut self, kind: Kind, crossing: bool) -> Value {
-        if crossing && self.rng.chance(15) { self.some_value(Kind::Any) } else { self.some_value(kind) }
+    /// A value to store in a column of this type: its own kind and within its range, or, where the
+    /// engine takes anything, sometimes not.
+    pub fn stored_value(&mut self, ty: &DataType, crossing: bool) -> Value {
+        if crossing && self.rng.chance(15) {
+            return self.some_value(Kind::Any);
+        }
+        let mut value = self.some_value(ty.kind);
+        if let Some(entry) = self.dialect.type_entry(ty) {
+            match (&mut value, entry.range, entry.length) {
+                (Value::Int(int), Some((low, high)), _) => *int = (*int).clamp(low, high),
+                (Value::Text(text), _, Some(length)) => *text = text.chars().take(length).collect(),
+                _ => {}
+            }
+        }
+        value
     }
 
     fn int(&mut self) -> i64 {

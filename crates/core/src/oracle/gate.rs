@@ -4,6 +4,7 @@
 //! asked only about differences, so it costs a hunt nothing.
 
 use crate::dialect::{Dialect, Feature};
+use crate::generate::State;
 use crate::sql::visit::{Visitor, any_expr, walk_expr, walk_query, walk_select};
 use crate::sql::*;
 use crate::subject::Subject;
@@ -25,6 +26,29 @@ pub fn undefined(subject: &Subject, dialect: &Dialect) -> Option<&'static str> {
         }
     }
     gate.reason
+}
+
+/// Whether what a query deduplicates or groups holds a column whose equal values need not be identical:
+/// the engine may then return any of them (SOUNDNESS 0.8). Known only once the subject has its setup.
+pub fn has_no_one_representative(subject: &Subject, dialect: &Dialect) -> bool {
+    let mut state = State::default();
+    subject.setup.iter().for_each(|statement| state.apply(statement, dialect));
+    let Some(select) = subject.query().and_then(Query::as_select) else { return false };
+    let mut relations = Vec::new();
+    let with = subject.query().and_then(|query| query.with.as_ref());
+    select.from.iter().for_each(|table| state.relations_of(table, with, dialect, &mut relations));
+    let folds = |reference: &ColumnRef| {
+        let owner = |alias: &Name| reference.table.as_ref().is_none_or(|table| table == alias);
+        let columns =
+            relations.iter().filter(|(alias, _)| owner(alias)).flat_map(|(_, columns)| columns.iter());
+        columns.filter(|column| column.name == reference.column).any(|column| !column.identity)
+    };
+    let folds_in = |expr: &Expr| any_expr(expr, |inner| matches!(inner, Expr::Column(c) if folds(c)));
+    select.group_by.iter().any(folds_in)
+        || select.items.iter().any(|item| match item {
+            SelectItem::Expr { expr, .. } => folds_in(expr),
+            _ => false,
+        })
 }
 
 struct Gate<'a> {

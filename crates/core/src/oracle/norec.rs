@@ -4,7 +4,7 @@
 //!
 //! ```sql
 //! SELECT COUNT(*) FROM t0 WHERE t0.c0 > 3;          -- optimised
-//! SELECT SUM((t0.c0 > 3) IS TRUE) FROM t0;          -- every row is looked at
+//! SELECT SUM(CASE WHEN (t0.c0 > 3) IS TRUE THEN 1 ELSE 0 END) FROM t0;   -- every row is looked at
 //! ```
 //!
 //! Beyond the paper, the `rows` form compares the rows themselves and not their number only: the rows of
@@ -64,7 +64,13 @@ impl Oracle for NoRec {
                 compare_rows(query.clone(), reference, subject, session)
             }
             _ => {
-                select.items = vec![Expr::aggregate("SUM", vec![marked]).into()];
+                // As a number: not every dialect sums truth values.
+                let one_or_none = Expr::Case {
+                    operand: None,
+                    branches: vec![Branch { when: marked, then: Expr::int(1) }],
+                    otherwise: Some(Box::new(Expr::int(0))),
+                };
+                select.items = vec![Expr::aggregate("SUM", vec![one_or_none]).into()];
                 let mut optimised = query.clone();
                 if let Some(select) = optimised.as_select_mut() {
                     select.items = vec![Expr::count_rows().into()];

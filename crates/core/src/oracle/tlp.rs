@@ -13,8 +13,9 @@
 
 use super::Oracle;
 use super::arms::Arms;
-use super::gate::has_aggregate;
+use super::gate::{self, has_aggregate};
 use super::judge::{self, Equality};
+use crate::dialect::Dialect;
 use crate::engine::{Rows, Trouble};
 use crate::finding::Verdict;
 use crate::generate::{Generator, Rules};
@@ -29,6 +30,7 @@ pub struct Distinct;
 pub struct GroupBy;
 
 const FORM: &str = "form";
+const AMBIGUOUS: &str = "collation in what is deduplicated";
 const NOT_APPLICABLE: &str = "not a query of the shape this oracle partitions";
 
 /// The three conditions a row or group meets exactly one of.
@@ -119,9 +121,20 @@ fn check_partitions(
     let whole = arms.rows(0).clone();
     if as_sets {
         let (whole, together) = (judge::distinct(&whole), judge::distinct(&together));
-        return arms.verdict(&whole, &together, Equality::Engine, subject, session);
+        let verdict = arms.verdict(&whole, &together, Equality::Engine, subject, session)?;
+        return Ok(unless_ambiguous(verdict, subject, session));
     }
     arms.verdict(&whole, &together, Equality::Exact, subject, session)
+}
+
+/// What is deduplicated or grouped must have one representative among equal values.
+fn unless_ambiguous(verdict: Verdict, subject: &Subject, session: &Session) -> Verdict {
+    match verdict {
+        Verdict::Bug(_) if gate::has_no_one_representative(subject, session.dialect()) => {
+            Verdict::skip(AMBIGUOUS)
+        }
+        verdict => verdict,
+    }
 }
 
 fn form(generator: &mut Generator) -> &'static str {
@@ -194,7 +207,7 @@ impl Oracle for Distinct {
             return Ok(Verdict::skip(NOT_APPLICABLE));
         }
         if folds_text(select) {
-            return Ok(Verdict::skip("collation in what is deduplicated"));
+            return Ok(Verdict::skip(AMBIGUOUS));
         }
         let parts = partitions(predicate).map(|(label, condition)| (label, filtered(query, condition)));
         let relation = "the distinct rows of the whole are the union of those of its three partitions";
@@ -261,7 +274,7 @@ impl Oracle for GroupBy {
             return Ok(Verdict::skip(NOT_APPLICABLE));
         }
         if folds_text(select) {
-            return Ok(Verdict::skip("collation in what is deduplicated"));
+            return Ok(Verdict::skip(AMBIGUOUS));
         }
         let parts = partitions(predicate).map(|(label, condition)| (label, filtered(query, condition)));
         let relation = "the groups of the whole are the union of those of its three partitions";
@@ -294,7 +307,7 @@ impl Oracle for Having {
             return Ok(Verdict::skip(NOT_APPLICABLE));
         }
         if folds_text(select) {
-            return Ok(Verdict::skip("collation in what is deduplicated"));
+            return Ok(Verdict::skip(AMBIGUOUS));
         }
         let parts = partitions(predicate).map(|(label, condition)| (label, having(query, condition)));
         let relation = "the groups of the whole are the groups of its three partitions by HAVING";
@@ -384,12 +397,12 @@ impl Oracle for Aggregate {
             "MIN" => "MIN",
             "MAX" => "MAX",
             "COUNT" => "SUM",
-            "SUM" if sums_small_ints(aggregate) => "SUM",
+            "SUM" if sums_small_ints(aggregate, session.dialect()) => "SUM",
             "SUM" => return Ok(Verdict::skip("sum that may round or overflow")),
             _ => return Ok(Verdict::skip("aggregate that is not decomposable")),
         };
         if folds_text(select) {
-            return Ok(Verdict::skip("collation in what is deduplicated"));
+            return Ok(Verdict::skip(AMBIGUOUS));
         }
         let mut arms = Arms::new("the aggregate over the whole is that over its three partitions");
         arms.ask("whole", query.clone(), session)?;
@@ -402,18 +415,25 @@ impl Oracle for Aggregate {
             |rows: &Rows| rows.single().is_some_and(|value| *value != Value::Int(0) && !value.is_null());
         Ok(match arms.verdict(&whole, &parts, Equality::Engine, subject, session)? {
             Verdict::Pass { .. } => Verdict::Pass { nonempty: something(&whole) },
-            other => other,
+            other if combine == "SUM" => other,
+            other => unless_ambiguous(other, subject, session),
         })
     }
 }
 
-/// The argument is bounded by construction: a length, or a remainder.
-fn sums_small_ints(aggregate: &crate::sql::Aggregate) -> bool {
+/// The argument is bounded by construction: a length, or a remainder of whole numbers.
+fn sums_small_ints(aggregate: &crate::sql::Aggregate, dialect: &Dialect) -> bool {
     match aggregate.args.as_slice() {
+        [Expr::Literal(Value::Int(n))] => n.abs() <= 1_000_000,
         [Expr::Function { name, .. }] => name.eq_ignore_ascii_case("length"),
         [Expr::Binary { op: BinaryOp::Mod, left, right }] => {
-            matches!(**left, Expr::Cast { ref ty, .. } if ty.kind == Kind::Int)
-                && matches!(**right, Expr::Literal(Value::Int(n)) if n != 0 && n.abs() <= 1_000_000)
+            // Where operands are converted, a column may hold what is no whole number.
+            let whole = match &**left {
+                Expr::Cast { ty, .. } => ty.kind == Kind::Int,
+                Expr::Column(_) => dialect.is_typed(),
+                _ => false,
+            };
+            whole && matches!(**right, Expr::Literal(Value::Int(n)) if n != 0 && n.abs() <= 1_000_000)
         }
         _ => false,
     }

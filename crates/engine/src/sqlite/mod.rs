@@ -107,7 +107,7 @@ impl SqliteEngine {
         if code != codes::OK || self.db.is_null() {
             let reason = if self.db.is_null() { "no memory".to_string() } else { self.message() };
             self.close();
-            return Err(Trouble(format!("SQLite does not open a database in memory: {reason}")));
+            return Err(Trouble(format!("no database in memory can be opened: {reason}")));
         }
         // SAFETY: the connection is open; the meter lives as long as `self`, which closes it first.
         unsafe {

@@ -96,7 +96,7 @@ mod tests {
         let versions: Vec<Version> =
             releases().iter().map(|release| Version::parse(release.version)).collect();
         assert!(versions.is_sorted_by(|a, b| a < b));
-        assert_eq!(versions.len(), 88);
+        assert_eq!(versions.len(), 87);
         assert_eq!(releases().last().unwrap().version, bundled());
     }
 

@@ -50,7 +50,7 @@ impl Errand<'_> {
         let Package { name, version, .. } = self.package;
         let directory = self.directory("npm")?;
         let mut npm = Command::new("npm");
-        npm.args(["pack", "--silent", "--ignore-scripts", "--fetch-retries=1"]);
+        npm.args(["pack", "--loglevel=error", "--ignore-scripts", "--fetch-retries=1"]);
         self.run(npm.arg(format!("{name}@{version}")).current_dir(&directory))?;
         self.unpack(&directory, "npm")
     }

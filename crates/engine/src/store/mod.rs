@@ -48,6 +48,8 @@ impl Store {
     pub(crate) fn of_user() -> Result<Store, EngineError> {
         let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         let root = cache_directory(variable).ok_or(EngineError::NoCacheDirectory)?;
+        // Absolute: workers may run elsewhere.
+        let root = std::path::absolute(&root).unwrap_or(root);
         Ok(Store { root, compiler: Compiler::of_user() })
     }
 
@@ -83,8 +85,9 @@ impl Store {
         let what = format!("SQLite {}", release.version);
         // Before the download, which would be for nothing.
         self.compiler.check(&what)?;
-        let work = tempfile::tempdir()
-            .map_err(|error| EngineError::NotWritable { path: std::env::temp_dir(), error })?;
+        let directory = path.parent().unwrap_or(&self.root);
+        std::fs::create_dir_all(directory).map_err(not_writable(directory))?;
+        let work = tempfile::tempdir().map_err(not_writable(&std::env::temp_dir()))?;
         let (package, source) = first_that_works(&release.packages, |package| {
             progress(Step::Downloading { package: package.to_string() });
             download::fetch(package, work.path(), &what)
@@ -98,15 +101,13 @@ impl Store {
     fn install_sqlite(&self, version: &str, package: &Package, source: &Path) -> Result<(), EngineError> {
         let library = self.sqlite_library(version);
         let directory = library.parent().unwrap_or(&self.root);
-        let not_writable = |error| EngineError::NotWritable { path: directory.to_path_buf(), error };
-        std::fs::create_dir_all(directory).map_err(not_writable)?;
         // In the directory where it will stay, so that renaming is all that is left to do; removed
         // if it comes to nothing.
         let unfinished = tempfile::Builder::new()
             .prefix("unfinished-")
             .suffix(".so")
             .tempfile_in(directory)
-            .map_err(not_writable)?
+            .map_err(not_writable(directory))?
             .into_temp_path();
         self.compiler.run(&build::arguments(), source, &unfinished, &format!("SQLite {version}"))?;
         let found = sqlite::version_of(&unfinished)?;
@@ -114,8 +115,12 @@ impl Store {
             let (package, wanted) = (package.to_string(), version.to_string());
             return Err(EngineError::WrongVersion { package, wanted, found });
         }
-        unfinished.persist(&library).map_err(|error| not_writable(error.error))
+        unfinished.persist(&library).map_err(|error| not_writable(directory)(error.error))
     }
+}
+
+fn not_writable(path: &Path) -> impl Fn(std::io::Error) -> EngineError {
+    move |error| EngineError::NotWritable { path: path.to_path_buf(), error }
 }
 
 /// Tries one package after the other; if none works, the preferred one's error tells most.

@@ -79,6 +79,7 @@ fn only_what_the_package_promised_is_kept() {
         store.install_sqlite("3.30.1", package, &source).map_err(|error| error.to_string())
     };
     let library = store.sqlite_library("3.30.1");
+    std::fs::create_dir_all(library.parent().unwrap()).unwrap();
     let kept = || std::fs::read_dir(library.parent().unwrap()).unwrap().count();
 
     let told = attempt("int main(").unwrap_err();

@@ -80,9 +80,7 @@ impl Renderer<'_> {
                 }
                 self.name(column);
             }
-            Expr::Param(number) => {
-                let _ = write!(self.out, "?{number}");
-            }
+            Expr::Param(number) => self.filled(&self.dialect.spelling.param, &number.to_string()),
             Expr::Unary { op, expr } => self.unary(*op, expr),
             Expr::Binary { op, left, right } => self.binary(*op, left, right),
             Expr::Is { expr, test, negated } => self.is(expr, *test, *negated),
@@ -356,9 +354,26 @@ impl Renderer<'_> {
                 self.push(")");
             }
             Value::Text(text) => self.quoted_text(text),
-            other => {
-                let _ = write!(self.out, "{other}");
+            Value::Blob(bytes) => self.filled(&self.dialect.spelling.blob, &value::hex(bytes)),
+            Value::Other { kind, text } => match self.dialect.spelling.literals.get(kind) {
+                Some(template) => self.filled(template, text),
+                None => self.quoted_text(text),
+            },
+            Value::Null | Value::Decimal(_) => {
+                let _ = write!(self.out, "{value}");
             }
+        }
+    }
+
+    /// A template with `{}` replaced.
+    fn filled(&mut self, template: &str, text: &str) {
+        match template.split_once("{}") {
+            Some((before, after)) => {
+                self.push(before);
+                self.push(text);
+                self.push(after);
+            }
+            None => self.push(template),
         }
     }
 
@@ -368,7 +383,11 @@ impl Renderer<'_> {
             if at > 0 {
                 self.push("''");
             }
-            self.push(part);
+            if self.can(Feature::BackslashEscapes) && part.contains('\\') {
+                self.push(&part.replace('\\', "\\\\"));
+            } else {
+                self.push(part);
+            }
         }
         self.push("'");
     }

@@ -35,7 +35,7 @@ impl Renderer<'_> {
             Statement::Insert(insert) => self.insert(insert),
             Statement::Update(update) => {
                 self.push("UPDATE ");
-                self.or_conflict("OR ", update.or);
+                self.or_conflict(if self.can(Feature::InsertIgnore) { "" } else { "OR " }, update.or);
                 self.name(&update.table);
                 self.push(" SET ");
                 self.list(&update.assignments, Self::assignment);
@@ -262,7 +262,7 @@ impl Renderer<'_> {
 
     fn insert(&mut self, insert: &Insert) {
         self.push("INSERT ");
-        self.or_conflict("OR ", insert.or);
+        self.or_conflict(if self.can(Feature::InsertIgnore) { "" } else { "OR " }, insert.or);
         self.push("INTO ");
         self.name(&insert.table);
         if !insert.columns.is_empty() {
