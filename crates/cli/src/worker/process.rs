@@ -112,8 +112,7 @@ fn last_words(stderr: &mut File) -> String {
         let _ = stderr.read_to_end(&mut bytes);
     }
     let text = String::from_utf8_lossy(&bytes);
-    let mut lines =
-        text.lines().rev().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("note: "));
+    let mut lines = text.lines().rev().map(str::trim).filter(|line| !line.is_empty());
     lines.next().unwrap_or_default().to_string()
 }
 
