@@ -59,7 +59,7 @@ pub struct Rows {
 
 impl Rows {
     pub fn len(&self) -> usize {
-        if self.columns == 0 { 0 } else { self.values.len() / self.columns }
+        self.values.len().checked_div(self.columns).unwrap_or(0)
     }
 
     pub fn is_empty(&self) -> bool {

@@ -33,7 +33,7 @@ impl Rng {
         Rng::new(mixed)
     }
 
-    pub fn next(&mut self) -> u64 {
+    pub fn draw(&mut self) -> u64 {
         let [a, b, c, d] = &mut self.state;
         let result = a.wrapping_add(*d).rotate_left(23).wrapping_add(*a);
         let t = *b << 17;
@@ -48,7 +48,7 @@ impl Rng {
 
     /// A number below `n`; `n` must not be 0.
     pub fn below(&mut self, n: usize) -> usize {
-        ((u128::from(self.next()) * n as u128) >> 64) as usize
+        ((u128::from(self.draw()) * n as u128) >> 64) as usize
     }
 
     /// A number from `low` to `high`, both included.
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn a_seed_means_the_same_forever() {
         let mut rng = Rng::for_case(7, 1, 2);
-        let drawn: Vec<u64> = (0..3).map(|_| rng.next() % 1000).collect();
+        let drawn: Vec<u64> = (0..3).map(|_| rng.draw() % 1000).collect();
         assert_eq!(drawn, FIRST_DRAWS);
     }
 
@@ -107,9 +107,9 @@ mod tests {
 
     #[test]
     fn neighbouring_cases_differ() {
-        let a = Rng::for_case(1, 0, 1).next();
-        let b = Rng::for_case(1, 1, 0).next();
-        let c = Rng::for_case(0, 1, 1).next();
+        let a = Rng::for_case(1, 0, 1).draw();
+        let b = Rng::for_case(1, 1, 0).draw();
+        let c = Rng::for_case(0, 1, 1).draw();
         assert!(a != b && b != c && a != c);
     }
 

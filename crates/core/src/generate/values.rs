@@ -135,16 +135,16 @@ impl Generator<'_> {
                 self.some_value(kind)
             }
             Kind::Text => Value::Text(self.text()),
-            Kind::Date => other(kind, *self.rng.pick(DATES)),
-            Kind::Time => other(kind, *self.rng.pick(TIMES)),
+            Kind::Date => self.spelled(kind, DATES),
+            Kind::Time => self.spelled(kind, TIMES),
             Kind::Timestamp => {
                 let (date, time) = (self.rng.pick(DATES), self.rng.pick(TIMES));
                 other(kind, &format!("{date} {time}"))
             }
-            Kind::Interval => other(kind, *self.rng.pick(INTERVALS)),
-            Kind::Uuid => other(kind, *self.rng.pick(UUIDS)),
-            Kind::Json => other(kind, *self.rng.pick(JSONS)),
-            Kind::Array => other(kind, *self.rng.pick(ARRAYS)),
+            Kind::Interval => self.spelled(kind, INTERVALS),
+            Kind::Uuid => self.spelled(kind, UUIDS),
+            Kind::Json => self.spelled(kind, JSONS),
+            Kind::Array => self.spelled(kind, ARRAYS),
         }
     }
 
@@ -163,6 +163,11 @@ impl Generator<'_> {
             }
         }
         value
+    }
+
+    fn spelled(&mut self, kind: Kind, texts: &[&str]) -> Value {
+        let text: &str = texts[self.rng.below(texts.len())];
+        other(kind, text)
     }
 
     fn int(&mut self) -> i64 {
