@@ -104,6 +104,7 @@ impl Dead {
     }
 }
 
+/// The last line a worker wrote, without the advice of Rust's runtime that follows it.
 fn last_words(stderr: &mut File) -> String {
     const TAIL: u64 = 4096;
     let mut bytes = Vec::new();
@@ -112,7 +113,8 @@ fn last_words(stderr: &mut File) -> String {
         let _ = stderr.read_to_end(&mut bytes);
     }
     let text = String::from_utf8_lossy(&bytes);
-    let mut lines = text.lines().rev().map(str::trim).filter(|line| !line.is_empty());
+    let mut lines =
+        text.lines().rev().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("note: "));
     lines.next().unwrap_or_default().to_string()
 }
 
