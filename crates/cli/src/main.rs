@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::{Args, Command};
+use args::Args;
 
 /// What the process says to whoever started it; errors of every kind are [`TROUBLE`].
 const NOTHING_FOUND: u8 = 0;
@@ -24,10 +24,7 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => return explain_usage(&error),
     };
-    // A worker's standard error is read by its supervisor, which wants the plain panic message.
-    if !matches!(args.command, Command::Worker) {
-        ask_for_report_of_panics();
-    }
+    ask_for_report_of_panics();
     match std::panic::catch_unwind(|| commands::run(args.command)) {
         Ok(Ok(code)) => ExitCode::from(code),
         Ok(Err(error)) if is_broken_pipe(&error) => ExitCode::from(TROUBLE),
@@ -45,11 +42,16 @@ fn explain_usage(error: &clap::Error) -> ExitCode {
         let _ = error.print();
         return ExitCode::from(NOTHING_FOUND);
     }
+    if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        let _ = error.print();
+        return ExitCode::from(TROUBLE);
+    }
     let text = error.render().to_string();
     let _ = write!(std::io::stderr(), "dissent: {}", text.strip_prefix("error: ").unwrap_or(&text));
     ExitCode::from(TROUBLE)
 }
 
+/// One line, also for workers: the supervisor passes on the last line of what they wrote.
 fn ask_for_report_of_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(|at| format!(" at {}:{}", at.file(), at.line())).unwrap_or_default();

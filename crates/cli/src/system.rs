@@ -62,6 +62,12 @@ pub fn confine(command: &mut Command, file: &File, memory_bytes: u64) {
     unsafe { command.pre_exec(prepare) };
 }
 
+/// The name that `ps` and `top` show for this process.
+pub fn name_process(name: &std::ffi::CStr) {
+    // SAFETY: the kernel copies at most 16 bytes of a string that ends with NUL.
+    unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
+}
+
 fn check(returned: libc::c_int) -> io::Result<()> {
     if returned == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

@@ -105,6 +105,14 @@ fn findings_that_cannot_be_read() {
 }
 
 #[test]
+fn no_command_shows_the_help() {
+    let directory = tempfile::tempdir().unwrap();
+    let said = run(&mut dissent(directory.path()));
+    assert_eq!(said.code, Some(2));
+    assert!(said.stderr.contains("Usage: dissent <COMMAND>"), "{}", said.stderr);
+}
+
+#[test]
 fn a_worker_is_not_for_users() {
     let directory = tempfile::tempdir().unwrap();
     run(dissent(directory.path()).arg("worker").write_stdin("hello"))

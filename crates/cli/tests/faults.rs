@@ -85,6 +85,15 @@ fn memory_without_end_is_a_finding() {
 }
 
 #[test]
+fn max_findings_ends_a_hunt() {
+    let directory = tempfile::tempdir().unwrap();
+    let args = ["hunt", "--jobs", "2", "--max-findings", "1", "--summary", "json"];
+    let said = run(dissent(directory.path()).args(args).env(FAULT, "crash@5"));
+    assert_eq!(said.code, Some(1), "{}", said.stderr);
+    assert_eq!(said.json()["findings"].as_array().unwrap().len(), 1);
+}
+
+#[test]
 fn workers_that_never_start_end_the_campaign_with_a_sentence() {
     let directory = tempfile::tempdir().unwrap();
     let said = run(dissent(directory.path()).args(["hunt", "--time", "30s"]).env(FAULT, "early"));

@@ -2,7 +2,8 @@
 
 mod support;
 
-use std::process::{Command, Stdio};
+use std::io::Read;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use support::{BINARY, dissent, run};
@@ -93,27 +94,50 @@ fn oracles_are_chosen_by_name_and_group() {
     assert!(said.stdout.lines().any(|line| line.starts_with("norec  ")), "{}", said.stdout);
 }
 
+fn hunt_in_background(directory: &std::path::Path, fault: &str) -> Child {
+    Command::new(BINARY)
+        .args(["hunt", "--summary", "json", "--jobs", "2", "--hang-limit", "1h"])
+        .current_dir(directory)
+        .env("DISSENT_TEST_FAULT", fault)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+fn signal(child: &Child, signal: libc::c_int) {
+    // SAFETY: the process is our own child and has not been waited for, so the number is still its.
+    unsafe { libc::kill(child.id() as libc::pid_t, signal) };
+}
+
 #[test]
 fn an_interrupt_ends_a_hunt_with_its_summary() {
-    for signal in [libc::SIGINT, libc::SIGTERM] {
+    for number in [libc::SIGINT, libc::SIGTERM] {
         let directory = tempfile::tempdir().unwrap();
-        let mut child = Command::new(BINARY)
-            .args(["hunt", "--summary", "json", "--jobs", "2"])
-            .current_dir(directory.path())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut child = hunt_in_background(directory.path(), "crash@1000000");
         std::thread::sleep(Duration::from_secs(2));
         let start = Instant::now();
-        // SAFETY: the process is our own child and has not been waited for, so the number is still its.
-        unsafe { libc::kill(child.id() as libc::pid_t, signal) };
+        signal(&child, number);
         let mut text = String::new();
-        std::io::Read::read_to_string(child.stdout.as_mut().unwrap(), &mut text).unwrap();
+        child.stdout.as_mut().unwrap().read_to_string(&mut text).unwrap();
         let status = child.wait().unwrap();
         assert!(matches!(status.code(), Some(0 | 1)), "{status:?}");
         assert!(start.elapsed() < Duration::from_secs(10));
         let summary: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert!(summary["statements"].as_u64().unwrap() > 0);
     }
+}
+
+#[test]
+fn a_second_interrupt_does_not_wait_for_a_worker_that_hangs() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut child = hunt_in_background(directory.path(), "hang@1");
+    std::thread::sleep(Duration::from_secs(2));
+    let start = Instant::now();
+    signal(&child, libc::SIGINT);
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(child.try_wait().unwrap().is_none(), "the first one waits for the worker");
+    signal(&child, libc::SIGINT);
+    child.wait().unwrap();
+    assert!(start.elapsed() < Duration::from_secs(3));
 }

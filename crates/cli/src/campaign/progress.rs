@@ -79,7 +79,7 @@ impl Progress {
         let elapsed = self.elapsed();
         let rate = |count: u64| short(count as f64 / elapsed.as_secs_f64().max(0.001));
         format!(
-            "{}  {} databases  {} statements/s  {} checks/s  {} valid  findings: {}",
+            "{}  {} databases  {} stmt/s  {} checks/s  {} valid  found: {}",
             duration::clock(elapsed),
             grouped(tally.databases),
             rate(tally.counts.statements),

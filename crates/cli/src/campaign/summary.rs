@@ -50,7 +50,7 @@ struct FindingLine {
 }
 
 impl Summary {
-    pub fn new(plan: &Plan, outcome: Outcome) -> Summary {
+    pub fn new(plan: &Plan, outcome: &Outcome) -> Summary {
         let Outcome { tally, findings, unstable, failures, wall, worker_cpu_seconds } = outcome;
         let engine_share = tally.counts.engine_nanos as f64 / (tally.wall_nanos as f64).max(1.0);
         // An oracle that never came to a verdict is shown with its zero, not left out.
@@ -64,7 +64,7 @@ impl Summary {
             seed: plan.seed,
             jobs: plan.jobs,
             wall_seconds: milli(wall.as_secs_f64()),
-            worker_cpu_seconds: milli(worker_cpu_seconds),
+            worker_cpu_seconds: milli(*worker_cpu_seconds),
             engine_cpu_seconds: milli(worker_cpu_seconds * engine_share.min(1.0)),
             databases: tally.databases,
             cases: tally.cases,
@@ -75,21 +75,21 @@ impl Summary {
             errors: tally.counts.errors.iter().map(|(class, count)| (class.name(), *count)).collect(),
             skips: tally
                 .oracles
-                .into_iter()
+                .iter()
                 .filter(|(_, oracle)| !oracle.skips.is_empty())
-                .map(|(name, oracle)| (name, oracle.skips))
+                .map(|(name, oracle)| (name.clone(), oracle.skips.clone()))
                 .collect(),
             findings: findings
-                .into_iter()
+                .iter()
                 .map(|finding| FindingLine {
                     directory: finding.directory.display().to_string(),
-                    id: finding.id,
-                    oracle: finding.oracle,
+                    id: finding.id.clone(),
+                    oracle: finding.oracle.clone(),
                     class: finding.class,
                 })
                 .collect(),
-            unstable,
-            worker_failures: failures,
+            unstable: *unstable,
+            worker_failures: failures.clone(),
         }
     }
 

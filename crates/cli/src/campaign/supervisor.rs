@@ -33,6 +33,8 @@ pub struct Supervisor<'a> {
     receiver: Receiver<Message>,
     stopping: Option<Instant>,
     failures_in_a_row: u32,
+    /// What children that are none of the workers have used.
+    cpu_before: f64,
     tally: Tally,
     findings: Vec<StoredFinding>,
     unstable: u64,
@@ -88,6 +90,7 @@ impl<'a> Supervisor<'a> {
             receiver,
             stopping: None,
             failures_in_a_row: 0,
+            cpu_before: system::ended_children_cpu_seconds(),
             tally: Tally::default(),
             findings: Vec::new(),
             unstable: 0,
@@ -96,8 +99,7 @@ impl<'a> Supervisor<'a> {
     }
 
     /// Runs the campaign to its end. An error is trouble that no restart would help.
-    pub fn run(mut self) -> anyhow::Result<Outcome> {
-        let cpu_before = system::ended_children_cpu_seconds();
+    pub fn run(&mut self) -> anyhow::Result<()> {
         for worker in 0..self.slots.len() {
             self.start(worker)?;
         }
@@ -107,15 +109,21 @@ impl<'a> Supervisor<'a> {
             self.stop_if_due();
             self.progress.tick(&self.tally);
         }
+        Ok(())
+    }
+
+    /// What came of it, also after trouble. Workers that still run end here.
+    pub fn outcome(mut self) -> Outcome {
+        self.slots.clear();
         self.progress.clear();
-        Ok(Outcome {
+        Outcome {
             wall: self.progress.elapsed(),
-            worker_cpu_seconds: system::ended_children_cpu_seconds() - cpu_before,
+            worker_cpu_seconds: system::ended_children_cpu_seconds() - self.cpu_before,
             tally: self.tally,
             findings: self.findings,
             unstable: self.unstable,
             failures: self.failures,
-        })
+        }
     }
 
     /// Starts the worker of a slot, unless its cases are used up.
@@ -264,7 +272,6 @@ impl<'a> Supervisor<'a> {
         };
         self.failures_in_a_row += 1;
         if self.failures_in_a_row >= MOST_FAILURES_IN_A_ROW {
-            self.progress.clear();
             bail!("workers keep ending {place} ({why}), so the campaign stops");
         }
         self.note(format!("a worker ended {place} ({why})"));

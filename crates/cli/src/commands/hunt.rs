@@ -27,22 +27,32 @@ pub fn run(args: HuntArgs) -> anyhow::Result<u8> {
     introduce(&plan, &store);
 
     let mut progress = Progress::new(args.summary == SummaryFormat::Json);
-    let outcome = Supervisor::new(&plan, &store, &mut progress, interrupted).run()?;
+    let mut supervisor = Supervisor::new(&plan, &store, &mut progress, interrupted);
+    let ended = supervisor.run();
+    let outcome = supervisor.outcome();
 
-    let found = !outcome.findings.is_empty();
-    let summary = Summary::new(&plan, outcome);
-    let json = summary.json()?;
-    store.write_summary(&json)?;
+    // Trouble after a night of hunting must not take the night's figures with it.
+    if ended.is_ok() || outcome.tally.counts.statements > 0 {
+        let summary = Summary::new(&plan, &outcome);
+        let json = summary.json()?;
+        print_summary(&summary, &json, args.summary, &store)?;
+        let written = store.write_summary(&json);
+        ended.and(written)?;
+    } else {
+        ended?;
+    }
+    Ok(if outcome.findings.is_empty() { crate::NOTHING_FOUND } else { crate::FOUND })
+}
+
+fn print_summary(summary: &Summary, json: &str, format: SummaryFormat, store: &Store) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
-    match args.summary {
+    match format {
         SummaryFormat::Json => out.write_all(json.as_bytes())?,
         SummaryFormat::Text => {
-            let text = summary.text(&store.root().display().to_string());
-            out.write_all(format!("\n{text}").as_bytes())?;
+            write!(out, "\n{}", summary.text(&store.root().display().to_string()))?;
         }
     }
-    out.flush()?;
-    Ok(if found { crate::FOUND } else { crate::NOTHING_FOUND })
+    out.flush()
 }
 
 /// Everything that can be wrong with the arguments is found here, before anything is written.

@@ -24,8 +24,11 @@ use fault::Fault;
 use journal::Journal;
 use protocol::{Event, Events, Job, Task};
 
+use crate::system;
+
 /// The child's whole life: read the job, do it, say what came of it.
 pub fn run() -> anyhow::Result<u8> {
+    system::name_process(c"dissent-worker");
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text)?;
     let job: Job = serde_json::from_str(&text)

@@ -104,6 +104,7 @@ impl Dead {
     }
 }
 
+/// The last line a worker wrote, without the advice of Rust's runtime that follows it.
 fn last_words(stderr: &mut File) -> String {
     const TAIL: u64 = 4096;
     let mut bytes = Vec::new();
