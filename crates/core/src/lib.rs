@@ -8,6 +8,7 @@ pub mod engine;
 pub mod finding;
 pub mod generate;
 pub mod oracle;
+pub mod reduce;
 pub mod report;
 pub mod rng;
 pub mod session;

@@ -184,6 +184,7 @@ impl<'a> Supervisor<'a> {
             subject: difference.subject,
             evidence: difference.evidence,
             origin: difference.origin,
+            triage: Default::default(),
         }
     }
 
