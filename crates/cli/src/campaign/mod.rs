@@ -1,7 +1,8 @@
 //! A campaign: many workers hunting one target, their findings on disk, the user informed.
 
-mod death;
+pub mod death;
 pub mod progress;
+pub mod record;
 pub mod store;
 pub mod summary;
 mod supervisor;

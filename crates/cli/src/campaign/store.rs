@@ -13,11 +13,13 @@ use dissent_core::report;
 use serde::Serialize;
 
 use super::Plan;
+use super::record::{self, FINDING_FILE, ORIGINAL_FINDING_FILE, pretty};
 use crate::duration::UtcTime;
 
-pub const FINDING_FILE: &str = "finding.json";
 const CAMPAIGN_FILE: &str = "campaign.json";
 const SUMMARY_FILE: &str = "summary.json";
+const FINDINGS: &str = "findings";
+const UNSTABLE: &str = "unstable";
 
 /// `campaign.json`: what was run, enough to run it again.
 #[derive(Serialize)]
@@ -112,20 +114,13 @@ impl Store {
 
     /// Puts a finding on disk; `None` if it is there already.
     pub fn add_finding(&self, finding: &Finding) -> anyhow::Result<Option<StoredFinding>> {
-        let script = report::repro(finding, &self.dialect);
-        let files = [
-            (FINDING_FILE, pretty(finding)?),
-            ("repro.sql", script.clone()),
-            ("report.md", report::report(finding, &self.dialect)),
-            // The script as it was found: reduction rewrites the others and leaves this one.
-            ("original.sql", script),
-        ];
-        self.add("findings", finding, &files)
+        let files = record::new_files(finding, &self.dialect)?;
+        self.add(FINDINGS, finding, &files)
     }
 
     /// Keeps a difference that did not hold; `None` if it is there already.
     pub fn add_unstable(&self, finding: &Finding) -> anyhow::Result<Option<StoredFinding>> {
-        self.add("unstable", finding, &[(FINDING_FILE, pretty(finding)?)])
+        self.add(UNSTABLE, finding, &[(FINDING_FILE, pretty(finding)?)])
     }
 
     pub fn write_summary(&self, json: &str) -> anyhow::Result<()> {
@@ -161,12 +156,34 @@ impl Store {
     }
 
     fn write(&self, name: &str, text: &str) -> anyhow::Result<()> {
-        let temporary = self.root.join(format!(".{name}.tmp"));
-        let path = self.root.join(name);
-        fs::write(&temporary, text)
-            .and_then(|()| fs::rename(&temporary, &path))
-            .with_context(|| format!("cannot write {}", path.display()))
+        record::replace(&self.root.join(name), text)
     }
+}
+
+/// Whether a directory holds a campaign.
+pub fn is_campaign(directory: &Path) -> bool {
+    directory.join(CAMPAIGN_FILE).is_file()
+}
+
+/// The directories of a campaign's findings, by name.
+pub fn finding_directories(campaign: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let parent = campaign.join(FINDINGS);
+    let entries = match fs::read_dir(&parent) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => bail!("cannot read {}: {error}", parent.display()),
+    };
+    let mut directories: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.join(FINDING_FILE).is_file() && !is_hidden(path))
+        .collect();
+    directories.sort();
+    Ok(directories)
+}
+
+/// Half written by a campaign that was killed.
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
 }
 
 fn write_directory(parent: &Path, id: &str, files: &[(&str, String)]) -> std::io::Result<()> {
@@ -179,14 +196,12 @@ fn write_directory(parent: &Path, id: &str, files: &[(&str, String)]) -> std::io
 }
 
 fn holds_subject(directory: &Path, finding: &Finding) -> bool {
-    fs::read(directory.join(FINDING_FILE))
+    let original = directory.join(ORIGINAL_FINDING_FILE);
+    let file = if original.exists() { original } else { directory.join(FINDING_FILE) };
+    fs::read(file)
         .ok()
         .and_then(|bytes| serde_json::from_slice::<Finding>(&bytes).ok())
         .is_some_and(|stored| stored.subject == finding.subject)
-}
-
-fn pretty(value: &impl Serialize) -> anyhow::Result<String> {
-    Ok(serde_json::to_string_pretty(value)? + "\n")
 }
 
 /// `dissent-out/sqlite-3.30.1-20240229-235959`; two hunts in one second get a number.

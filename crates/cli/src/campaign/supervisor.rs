@@ -169,7 +169,7 @@ impl<'a> Supervisor<'a> {
                 }
                 Event::Trouble(message) => self.slots[worker].trouble = Some(message),
                 Event::Unreadable(why) => self.note(format!("what a worker said cannot be read ({why})")),
-                Event::Ready { .. } | Event::Replayed(_) => {}
+                Event::Ready { .. } | Event::Replayed(_) | Event::Checked(_) => {}
             },
         }
         Ok(())
