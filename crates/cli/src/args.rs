@@ -60,13 +60,25 @@ pub struct HuntArgs {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
-    /// Stop after this many findings
+    /// Stop after this many bugs (with --no-reduce: findings)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_findings: Option<u64>,
 
     /// Stop after this many cases, shared evenly among the workers
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_cases: Option<u64>,
+
+    /// Keep findings as they are found; neither reduce them nor tell which of them are one bug
+    #[arg(long)]
+    pub no_reduce: bool,
+
+    /// How many smaller forms of a finding to try
+    #[arg(long, value_name = "N", default_value = "2000", value_parser = clap::value_parser!(u64).range(1..))]
+    pub reduce_checks: u64,
+
+    /// Keep every example of a bug, in duplicates/, not only the smallest
+    #[arg(long)]
+    pub keep_duplicates: bool,
 
     /// How to print the summary; with json it alone goes to standard output
     #[arg(long, value_name = "FORMAT", default_value = "text")]

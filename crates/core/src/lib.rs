@@ -14,4 +14,5 @@ pub mod rng;
 pub mod session;
 pub mod sql;
 pub mod subject;
+pub mod triage;
 pub mod walk;

@@ -5,6 +5,7 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use dissent_core::dialect::Dialect;
@@ -13,13 +14,17 @@ use dissent_core::report;
 use serde::Serialize;
 
 use super::Plan;
+use super::bugs::Bug;
 use super::record::{self, FINDING_FILE, ORIGINAL_FINDING_FILE, pretty};
 use crate::duration::UtcTime;
+use crate::system;
 
 const CAMPAIGN_FILE: &str = "campaign.json";
 const SUMMARY_FILE: &str = "summary.json";
 const FINDINGS: &str = "findings";
 const UNSTABLE: &str = "unstable";
+const DUPLICATES: &str = "duplicates";
+pub const BUGS_FILE: &str = "bugs.json";
 
 /// `campaign.json`: what was run, enough to run it again.
 #[derive(Serialize)]
@@ -41,7 +46,8 @@ struct CampaignFile<'a> {
 
 pub struct Store {
     root: PathBuf,
-    dialect: Dialect,
+    /// Shared with the thread that reduces.
+    dialect: Arc<Dialect>,
 }
 
 /// A finding that is on disk.
@@ -88,7 +94,7 @@ impl Store {
             }
             None => create_default(&plan.target, &now)?,
         };
-        let store = Store { root, dialect: Dialect::load(&plan.dialect, &plan.engine_version)? };
+        let store = Store { root, dialect: Arc::new(Dialect::load(&plan.dialect, &plan.engine_version)?) };
         let campaign = CampaignFile {
             format: 1,
             dissent_version: env!("CARGO_PKG_VERSION"),
@@ -121,6 +127,52 @@ impl Store {
     /// Keeps a difference that did not hold; `None` if it is there already.
     pub fn add_unstable(&self, finding: &Finding) -> anyhow::Result<Option<StoredFinding>> {
         self.add(UNSTABLE, finding, &[(FINDING_FILE, pretty(finding)?)])
+    }
+
+    pub fn dialect(&self) -> &Arc<Dialect> {
+        &self.dialect
+    }
+
+    /// Puts a reduced form in the place of a finding.
+    pub fn rewrite(&self, directory: &Path, finding: &Finding) -> anyhow::Result<()> {
+        record::rewrite(directory, finding, &self.dialect)
+    }
+
+    /// Two findings change places; at no moment is one of them missing.
+    pub fn exchange(&self, one: &Path, other: &Path) -> anyhow::Result<()> {
+        system::exchange(one, other)
+            .with_context(|| format!("cannot put {} in the place of {}", other.display(), one.display()))
+    }
+
+    /// Takes a finding away.
+    pub fn discard(&self, directory: &Path) -> anyhow::Result<()> {
+        let name = directory.file_name().unwrap_or_default().to_string_lossy();
+        // Hidden first: it is there or not, never in part.
+        let hidden = directory.with_file_name(format!(".{name}.gone"));
+        fs::rename(directory, &hidden)
+            .and_then(|()| fs::remove_dir_all(&hidden))
+            .with_context(|| format!("cannot remove {}", directory.display()))
+    }
+
+    pub fn move_to_unstable(&self, directory: &Path) -> anyhow::Result<()> {
+        self.move_to(UNSTABLE, directory)
+    }
+
+    pub fn move_to_duplicates(&self, directory: &Path) -> anyhow::Result<()> {
+        self.move_to(DUPLICATES, directory)
+    }
+
+    fn move_to(&self, kind: &str, directory: &Path) -> anyhow::Result<()> {
+        let parent = self.root.join(kind);
+        let to = parent.join(directory.file_name().unwrap_or_default());
+        fs::create_dir_all(&parent)
+            .and_then(|()| fs::rename(directory, &to))
+            .with_context(|| format!("cannot move {} to {}", directory.display(), to.display()))
+    }
+
+    /// `bugs.json`: the list of bugs with their counts.
+    pub fn write_bugs(&self, bugs: &[Bug]) -> anyhow::Result<()> {
+        self.write(BUGS_FILE, &pretty(&bugs)?)
     }
 
     pub fn write_summary(&self, json: &str) -> anyhow::Result<()> {
@@ -262,7 +314,7 @@ mod tests {
     }
 
     fn store(root: &Path) -> Store {
-        Store { root: root.to_path_buf(), dialect: Dialect::load("sqlite", "3.30.1").unwrap() }
+        Store { root: root.to_path_buf(), dialect: Arc::new(Dialect::load("sqlite", "3.30.1").unwrap()) }
     }
 
     #[test]
