@@ -44,16 +44,7 @@ pub enum Answer {
     Fails { evidence: Box<Evidence>, setup_failures: Vec<usize> },
     /// The arms agree, on a state in which these statements failed.
     Holds { setup_failures: Vec<usize> },
-    CannotTell { reason: String, setup_failures: Vec<usize> },
-}
-
-impl Answer {
-    pub fn class(&self) -> Option<Class> {
-        match self {
-            Answer::Fails { evidence, .. } => Some(evidence.class),
-            _ => None,
-        }
-    }
+    CannotTell { reason: String },
 }
 
 impl Checker {
@@ -102,7 +93,7 @@ impl Checker {
                     let setup_failures = checked.setup_failures;
                     return Ok(match checked.outcome {
                         CheckOutcome::Agrees => Answer::Holds { setup_failures },
-                        CheckOutcome::CannotTell(reason) => Answer::CannotTell { reason, setup_failures },
+                        CheckOutcome::CannotTell(reason) => Answer::CannotTell { reason },
                         CheckOutcome::Differs(evidence) => Answer::Fails { evidence, setup_failures },
                     });
                 }
