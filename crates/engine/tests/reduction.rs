@@ -32,7 +32,12 @@ fn losing_a_row(texts: &'static [&'static str]) -> (Box<dyn Engine>, Dialect) {
     (Box::new(tampered), dialect)
 }
 
-fn reduced_on(engine: &mut dyn Engine, dialect: &Dialect, subject: Subject, passes: &[&dyn Pass]) -> Reduction {
+fn reduced_on(
+    engine: &mut dyn Engine,
+    dialect: &Dialect,
+    subject: Subject,
+    passes: &[&dyn Pass],
+) -> Reduction {
     reduced_within(engine, dialect, subject, passes, 100_000)
 }
 
@@ -254,7 +259,12 @@ fn expressions_become_their_parts() {
     let setup = ["CREATE TABLE t0(c0)", "INSERT INTO t0 VALUES (25)"];
     let with = |query| [&setup[..], &[query]].concat();
     assert_reduced(&["WHERE"], "expressions", subject.clone(), &with("SELECT 1 FROM t0 WHERE 1"));
-    assert_reduced(&["WHERE", "IN ("], "expressions", subject.clone(), &with("SELECT 1 FROM t0 WHERE t0.c0 IN (25)"));
+    assert_reduced(
+        &["WHERE", "IN ("],
+        "expressions",
+        subject.clone(),
+        &with("SELECT 1 FROM t0 WHERE t0.c0 IN (25)"),
+    );
     assert_reduced(
         &["WHERE CASE", "t0.c0 >"],
         "expressions",
@@ -276,12 +286,8 @@ fn a_key_and_its_item_change_together() {
         setup: vec![table("t0", &[("c0", "INT", &[])]), insert("t0", &[], &[&[25]])],
         ..Subject::new("tlp-group-by", query).with_expr(is_positive("t0", "c0"))
     };
-    let expected = [
-        "CREATE TABLE t0(c0 INT)",
-        "INSERT INTO t0 VALUES (25)",
-        "SELECT 1 FROM t0 GROUP BY 1",
-        "-- t0.c0",
-    ];
+    let expected =
+        ["CREATE TABLE t0(c0 INT)", "INSERT INTO t0 VALUES (25)", "SELECT 1 FROM t0 GROUP BY 1", "-- t0.c0"];
     assert_reduced(&["WHERE", "GROUP BY", "t0.c0"], "together expressions", subject, &expected);
 }
 
@@ -324,11 +330,7 @@ fn views_and_derived_tables_dissolve() {
 #[test]
 fn names_become_plain() {
     let subject = norec(
-        vec![
-            table("t7", &[("c4", "", &[])]),
-            index("i3", "t7", &["c4"]),
-            insert("t7", &["c4"], &[&[25]]),
-        ],
+        vec![table("t7", &[("c4", "", &[])]), index("i3", "t7", &["c4"]), insert("t7", &["c4"], &[&[25]])],
         vec![Expr::column("t7", "c4")],
         TableRef::table("t7"),
         is_positive("t7", "c4"),
@@ -375,7 +377,8 @@ fn all_passes_together() {
 /// What a hunt finds on an engine with this bug.
 fn hunted(bug: &'static [&'static str], cases: u64) -> Vec<Subject> {
     let (mut engine, dialect) = losing_a_row(bug);
-    let walk = Walk { dialect: &dialect, oracles: oracle::all().to_vec(), seed: 7, policy: Policy::default() };
+    let walk =
+        Walk { dialect: &dialect, oracles: oracle::all().to_vec(), seed: 7, policy: Policy::default() };
     let mut counting = Counting { cases_left: cases, ..Counting::default() };
     with_session(engine.as_mut(), &dialect, |session| {
         let mut number = 0;

@@ -31,10 +31,12 @@ impl Chronicle {
     }
 
     /// The versions to check next: both ends, then the middle between every two neighbours of which one
-    /// fails and the other does not. Nothing: both sides of every change are known.
+    /// fails and the other does not, and between those that are far apart, because a bug may have come
+    /// and gone in between. Nothing: both sides of every change are known.
     pub fn next(&self) -> Vec<usize> {
         let last = self.known.len().saturating_sub(1);
-        let ends: Vec<usize> = [0, last].into_iter().filter(|at| self.known.get(*at) == Some(&None)).collect();
+        let ends: Vec<usize> =
+            [0, last].into_iter().filter(|at| self.known.get(*at) == Some(&None)).collect();
         if !ends.is_empty() {
             return ends;
         }
@@ -44,8 +46,12 @@ impl Chronicle {
             .enumerate()
             .filter_map(|(at, status)| status.map(|status| (at, status == Status::Bad)))
             .collect();
-        let changes = checked.windows(2).filter(|pair| pair[0].1 != pair[1].1 && pair[1].0 - pair[0].0 > 1);
-        changes.map(|pair| (pair[0].0 + pair[1].0) / 2).collect()
+        let farthest = (self.known.len() / 8).max(2);
+        let open = checked.windows(2).filter(|pair| {
+            let (apart, changed) = (pair[1].0 - pair[0].0, pair[0].1 != pair[1].1);
+            apart > if changed { 1 } else { farthest }
+        });
+        open.map(|pair| (pair[0].0 + pair[1].0) / 2).collect()
     }
 
     /// What the answers say; `None` if no version fails.
@@ -53,9 +59,8 @@ impl Chronicle {
         let bad = |status: &Option<Status>| *status == Some(Status::Bad);
         let first = self.known.iter().position(bad)?;
         let last = self.known.iter().rposition(bad)?;
-        let good = |at: usize| {
-            (self.known.get(at) == Some(&Some(Status::Good))).then(|| names[at].to_string())
-        };
+        let good =
+            |at: usize| (self.known.get(at) == Some(&Some(Status::Good))).then(|| names[at].to_string());
         Some(History {
             last_good: first.checked_sub(1).and_then(good),
             first_bad: names[first].to_string(),
