@@ -90,7 +90,7 @@ impl Generator<'_> {
             }
             constraints.push(ColumnConstraint::Generated { expr, stored: self.rng.chance(50) });
         } else {
-            if self.rng.chance(14) {
+            if self.rng.chance(22) {
                 constraints.push(ColumnConstraint::NotNull);
             }
             if self.rng.chance(14) {
