@@ -29,6 +29,9 @@ pub enum EngineError {
     #[error("SQLite {version} does not start: {reason}")]
     NotOpened { version: String, reason: String },
 
+    #[error("{what} does not start: {reason}")]
+    NotStarted { what: String, reason: String },
+
     #[error("{client} is needed to obtain {what}: install it, or give a library by sqlite:path=FILE")]
     MissingClient { client: String, what: String },
 

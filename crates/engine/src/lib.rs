@@ -5,6 +5,8 @@
 
 mod error;
 pub mod fake;
+#[allow(dead_code)]
+mod server;
 mod source;
 pub mod sqlite;
 mod store;

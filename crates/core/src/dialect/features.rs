@@ -37,6 +37,8 @@ pub enum Feature {
     LeftJoin,
     RightJoin,
     FullJoin,
+    /// A FULL JOIN on any condition, not on an equality of columns only.
+    FullJoinAnyhow,
     NaturalJoin,
     JoinUsing,
     Cte,
@@ -64,6 +66,12 @@ pub enum Feature {
     WithoutRowid,
     StrictTables,
     GeneratedColumns,
+    /// Generated columns that are computed when they are read.
+    VirtualColumns,
+    /// ASC, DESC and COLLATE in the keys of PRIMARY KEY and UNIQUE, and `PRIMARY KEY DESC`.
+    OrderedKeys,
+    /// The columns of a primary key are NOT NULL without saying so.
+    NotNullKeys,
     PartialIndexes,
     ExpressionIndexes,
     /// `INSERT OR IGNORE`, `UPDATE OR REPLACE`, `ON CONFLICT` in constraints.
@@ -72,6 +80,8 @@ pub enum Feature {
     InsertIgnore,
     Autoincrement,
     ForeignKeys,
+    /// SAVEPOINT outside a transaction begins one.
+    BareSavepoints,
     Upsert,
     RenameColumn,
     DropColumn,

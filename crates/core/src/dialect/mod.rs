@@ -35,6 +35,11 @@ pub struct Dialect {
     pub settings: Vec<Setting>,
     /// Settings that must be made before the first table (encodings, page sizes).
     pub initial_settings: Vec<Setting>,
+    /// Statements that change how a table is stored or what is known of it, never what it holds; `{}` is
+    /// where its name goes.
+    pub maintenance: Vec<Name>,
+    /// The kinds of index beside the usual one.
+    pub index_methods: Vec<IndexMethod>,
 }
 
 /// How values and parameters are written where dialects differ; `{}` is where the text goes.
@@ -124,6 +129,19 @@ pub struct AggregateFunction {
     pub since: Option<String>,
 }
 
+/// A kind of index: `USING hash`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IndexMethod {
+    pub name: Name,
+    /// The kinds of keys it takes; none named: all.
+    #[serde(default)]
+    pub kinds: Vec<Kind>,
+    /// One key only.
+    #[serde(default)]
+    pub single: bool,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Combine {
@@ -158,7 +176,11 @@ pub enum DialectError {
 }
 
 /// The dialects built into Dissent.
-const FILES: &[(&str, &str)] = &[("sqlite", include_str!("../../../../dialects/sqlite.toml"))];
+const FILES: &[(&str, &str)] = &[
+    ("cockroachdb", include_str!("../../../../dialects/cockroachdb.toml")),
+    ("postgres", include_str!("../../../../dialects/postgres.toml")),
+    ("sqlite", include_str!("../../../../dialects/sqlite.toml")),
+];
 
 /// A dialect's file, laid over that of the relative it inherits from: tables are merged, everything
 /// else that the file says replaces what the relative says.
@@ -203,6 +225,14 @@ impl Dialect {
     /// Operators and functions take operands of their own kind only.
     pub fn is_typed(&self) -> bool {
         !self.can(Feature::LooseOperands)
+    }
+
+    /// Whether an aggregate takes values of a kind.
+    pub fn aggregates(&self, name: &str, kind: Kind) -> bool {
+        let takes = |function: &AggregateFunction| {
+            function.args.first().is_none_or(|arg| *arg == kind || *arg == Kind::Any)
+        };
+        self.aggregates.iter().any(|function| function.name.eq_ignore_ascii_case(name) && takes(function))
     }
 
     /// What is known of a type by its spelling.
@@ -262,6 +292,10 @@ struct File {
     settings: Vec<Setting>,
     #[serde(default)]
     initial_settings: Vec<Setting>,
+    #[serde(default)]
+    maintenance: Vec<Name>,
+    #[serde(default)]
+    index_methods: Vec<IndexMethod>,
 }
 
 #[derive(Deserialize)]
@@ -320,6 +354,8 @@ impl File {
             order_dependent: self.order_dependent,
             settings: settings(self.settings),
             initial_settings: settings(self.initial_settings),
+            maintenance: self.maintenance,
+            index_methods: self.index_methods,
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::dialect::{Feature, Setting};
 use crate::sql::*;
 
 /// What may stand in the WHERE of a statement that changes a table.
-const IN_CHANGE: Rules = Rules { subqueries: false, qualified: false, identity: false };
+const IN_CHANGE: Rules = Rules { subqueries: false, qualified: false, identity: false, indexable: false };
 
 impl<'a> Generator<'a> {
     /// A change to the state: one statement, or a few that belong together.
@@ -23,6 +23,7 @@ impl<'a> Generator<'a> {
             8,
             4,
             3,
+            if self.dialect.maintenance.is_empty() { 0 } else { 8 },
         ];
         let one = match self.rng.weighted(&weights) {
             0 => self.any_table().and_then(|table| self.insert_rows(&table.name)),
@@ -35,7 +36,8 @@ impl<'a> Generator<'a> {
             7 => Some(Statement::Vacuum),
             8 => self.create_index(false),
             9 => self.drop_index(),
-            _ => return self.transaction(),
+            10 => return self.transaction(),
+            _ => self.maintenance(),
         };
         one.into_iter().collect()
     }
@@ -48,14 +50,27 @@ impl<'a> Generator<'a> {
             1 => vec![Statement::Begin, update, Statement::Rollback],
             _ => {
                 let name = self.fresh_name('s');
-                vec![
+                let mut statements = vec![
                     Statement::Savepoint(name.clone()),
                     update,
                     Statement::RollbackTo(name.clone()),
                     Statement::Release(name),
-                ]
+                ];
+                if !self.dialect.can(Feature::BareSavepoints) {
+                    statements.insert(0, Statement::Begin);
+                    statements.push(Statement::Commit);
+                }
+                statements
             }
         }
+    }
+
+    /// A statement that changes how a table is stored, or what is known of it.
+    pub(super) fn maintenance(&mut self) -> Option<Statement> {
+        let table = self.any_table()?;
+        let dialect = self.dialect;
+        let (before, after) = self.rng.choose(&dialect.maintenance)?.split_once("{}")?;
+        Some(Statement::Raw(format!("{before}{}{after}", table.name)))
     }
 
     fn any_table(&mut self) -> Option<&'a Table> {
@@ -248,7 +263,7 @@ impl<'a> Generator<'a> {
                 let ty = self.rng.pick(&entries).ty.clone();
                 let mut constraints = Vec::new();
                 if self.rng.chance(50) {
-                    let value = self.some_value(ty.kind);
+                    let value = self.stored_value(&ty, false);
                     constraints.push(ColumnConstraint::Default(Expr::Literal(value)));
                 }
                 AlterAction::AddColumn(ColumnDef { name: self.fresh_name('c'), ty, constraints })

@@ -52,11 +52,13 @@ pub struct Rules {
     /// Only columns whose equal values are identical, and no COLLATE: for what is deduplicated or
     /// grouped, where the engine may return any of several equal values (SOUNDNESS 0.8).
     pub identity: bool,
+    /// Only functions that may stand in an index, a CHECK or a generated column.
+    pub indexable: bool,
 }
 
 impl Default for Rules {
     fn default() -> Self {
-        Rules { subqueries: true, qualified: true, identity: false }
+        Rules { subqueries: true, qualified: true, identity: false, indexable: false }
     }
 }
 

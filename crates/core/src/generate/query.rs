@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Column, Generator, Relation, Rules, Table};
+use super::{Column, Drawn, Generator, Relation, Rules, Table};
 use crate::dialect::Feature;
 use crate::sql::*;
 
@@ -157,7 +157,7 @@ impl<'a> Generator<'a> {
             8,
         ];
         use JoinKind::*;
-        let kind = [Inner, Left, Right, Full, Cross][self.rng.weighted(&weights)];
+        let mut kind = [Inner, Left, Right, Full, Cross][self.rng.weighted(&weights)];
         if kind == Cross {
             return TableRef::join(kind, left, right, JoinOn::Nothing);
         }
@@ -166,6 +166,16 @@ impl<'a> Generator<'a> {
             && let Some(on) = self.shared_columns()
         {
             return TableRef::join(kind, left, right, on);
+        }
+        if kind == Full && !can(Feature::FullJoinAnyhow) {
+            let newest = self.relations().len() - 1;
+            match self.matching_columns(newest) {
+                Some((a, b)) => {
+                    let on = Expr::binary(BinaryOp::Eq, a, b);
+                    return TableRef::join(kind, left, right, JoinOn::On(on));
+                }
+                None => kind = Left,
+            }
         }
         let on = self.join_condition();
         TableRef::join(kind, left, right, JoinOn::On(on))
@@ -201,7 +211,7 @@ impl<'a> Generator<'a> {
         }
         match self.rng.below(12) {
             0 => Expr::Literal(self.some_value(Kind::Bool)),
-            1..3 => Expr::int(1),
+            1..3 if self.dialect.can(Feature::LooseOperands) => Expr::int(1),
             _ => self.filter(2),
         }
     }
@@ -298,6 +308,8 @@ impl<'a> Generator<'a> {
             let rules = Rules { identity: true, ..g.rules };
             let column = g.under(rules, |g| g.own_column(kind));
             let counts = !g.dialect.is_typed() || matches!(kind, Kind::Any | Kind::Int);
+            let ordered = |column: &Drawn| g.dialect.aggregates("MIN", column.kind);
+            let column = column.filter(ordered);
             SelectItem::from(match (column, g.rng.below(3)) {
                 (Some(column), 2) if counts => Expr::aggregate("COUNT", vec![column.expr]),
                 (Some(column), 0) => Expr::aggregate("MIN", vec![column.expr]),

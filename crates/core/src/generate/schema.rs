@@ -1,11 +1,11 @@
 //! Tables, indexes and views.
 
-use super::{Column, Generator, Relation, Rules};
+use super::{Column, Generator, Relation, Rules, Table};
 use crate::dialect::Feature;
 use crate::sql::*;
 
 /// What may stand in a key, a CHECK or a generated column.
-const IN_SCHEMA: Rules = Rules { subqueries: false, qualified: false, identity: false };
+const IN_SCHEMA: Rules = Rules { subqueries: false, qualified: false, identity: false, indexable: true };
 
 /// What a table is going to be, decided before its columns are drawn.
 struct Design {
@@ -77,18 +77,24 @@ impl Generator<'_> {
         }
         let mut constraints = Vec::new();
         if key {
-            let desc = self.rng.chance(20);
+            let desc = self.rng.chance(20) && self.dialect.can(Feature::OrderedKeys);
             let alias = !desc && !design.without_rowid && ty.name.eq_ignore_ascii_case("integer");
             let autoincrement = alias && self.dialect.can(Feature::Autoincrement) && self.rng.chance(8);
             let on_conflict = self.conflict_clause();
             constraints.push(ColumnConstraint::PrimaryKey { desc, autoincrement, on_conflict });
         } else if self.dialect.can(Feature::GeneratedColumns) && at > 0 && self.rng.chance(7) {
-            let expr = self.generated_expr(before);
+            // Whatever it computes must fit its type.
             if design.strict {
-                // Whatever it computes must fit its type.
                 ty = DataType::new("ANY", Kind::Any);
+            } else if self.dialect.is_typed()
+                && let Some(cast) = self.dialect.casts.iter().find(|cast| cast.ty.kind == ty.kind)
+            {
+                ty = cast.ty.clone();
             }
-            constraints.push(ColumnConstraint::Generated { expr, stored: self.rng.chance(50) });
+            let kind = self.dialect.is_typed().then_some(ty.kind);
+            let expr = self.generated_expr(before, kind);
+            let stored = self.rng.chance(50) || !self.dialect.can(Feature::VirtualColumns);
+            constraints.push(ColumnConstraint::Generated { expr, stored });
         } else {
             if self.rng.chance(22) {
                 constraints.push(ColumnConstraint::NotNull);
@@ -97,7 +103,7 @@ impl Generator<'_> {
                 constraints.push(ColumnConstraint::Unique { on_conflict: self.conflict_clause() });
             }
             if self.rng.chance(10) {
-                let value = self.some_value(ty.kind);
+                let value = self.stored_value(&ty, false);
                 constraints.push(ColumnConstraint::Default(Expr::Literal(value)));
             }
             if self.rng.chance(3)
@@ -108,15 +114,17 @@ impl Generator<'_> {
                 constraints.push(ColumnConstraint::References { table, column });
             }
         }
-        let collation = if self.dialect.can(Feature::Collate) && self.rng.chance(22) {
-            self.rng.choose(&self.dialect.collations).cloned()
-        } else {
-            None
-        };
+        let collated = self.has_collation(ty.kind) && self.rng.chance(22);
+        let collation = if collated { self.rng.choose(&self.dialect.collations).cloned() } else { None };
         if let Some(collation) = collation {
             constraints.push(ColumnConstraint::Collate(collation));
         }
         ColumnDef { name, ty, constraints }
+    }
+
+    /// Values of the kind may be collated.
+    fn has_collation(&self, kind: Kind) -> bool {
+        self.dialect.can(Feature::Collate) && (kind == Kind::Text || self.dialect.can(Feature::LooseOperands))
     }
 
     fn conflict_clause(&mut self) -> Option<OnConflict> {
@@ -124,8 +132,8 @@ impl Generator<'_> {
         wanted.then(|| *self.rng.pick(&[OnConflict::Ignore, OnConflict::Replace]))
     }
 
-    /// An expression over the plain columns of a table that is being made.
-    fn generated_expr(&mut self, columns: &[ColumnDef]) -> Expr {
+    /// An expression over the plain columns of a table that is being made; of any kind, or of this one.
+    fn generated_expr(&mut self, columns: &[ColumnDef], kind: Option<Kind>) -> Expr {
         let plain: Vec<Column> = columns
             .iter()
             .map(|def| Column::from_def(def, self.dialect))
@@ -133,7 +141,7 @@ impl Generator<'_> {
             .collect();
         let relation = Relation { alias: Name::from(""), columns: plain.into() };
         self.over_table(&relation, IN_SCHEMA, |g| {
-            let kind = g.kind();
+            let kind = kind.unwrap_or_else(|| g.kind());
             g.value_expr(kind, 2)
         })
     }
@@ -148,10 +156,10 @@ impl Generator<'_> {
         let known: Vec<Column> = columns.iter().map(|def| Column::from_def(def, self.dialect)).collect();
         let plain: Vec<&Column> = known.iter().filter(|column| !column.generated).collect();
         if design.primary_key == PrimaryKey::Composite {
-            constraints.push(TableConstraint::PrimaryKey(self.column_keys(&plain)));
+            constraints.push(TableConstraint::PrimaryKey(self.constraint_keys(&plain)));
         }
         if self.rng.chance(8) {
-            constraints.push(TableConstraint::Unique(self.column_keys(&plain)));
+            constraints.push(TableConstraint::Unique(self.constraint_keys(&plain)));
         }
         if self.rng.chance(6) {
             let relation = Relation { alias: name.clone(), columns: known.clone().into() };
@@ -159,6 +167,14 @@ impl Generator<'_> {
             constraints.push(TableConstraint::Check(check));
         }
         constraints
+    }
+
+    fn constraint_keys(&mut self, columns: &[&Column]) -> Vec<IndexKey> {
+        let mut keys = self.column_keys(columns);
+        if !self.dialect.can(Feature::OrderedKeys) {
+            keys.iter_mut().for_each(|key| (key.collation, key.desc) = (None, false));
+        }
+        keys
     }
 
     /// One to three different columns as keys.
@@ -169,14 +185,14 @@ impl Generator<'_> {
         columns[..count]
             .iter()
             .map(|column| {
-                let (collation, desc) = self.key_modifiers();
+                let (collation, desc) = self.key_modifiers(column.ty.kind);
                 IndexKey { expr: Expr::bare_column(column.name.clone()), collation, desc }
             })
             .collect()
     }
 
-    fn key_modifiers(&mut self) -> (Option<Name>, bool) {
-        let collated = self.dialect.can(Feature::Collate) && self.rng.chance(15);
+    fn key_modifiers(&mut self, kind: Kind) -> (Option<Name>, bool) {
+        let collated = self.has_collation(kind) && self.rng.chance(15);
         let collation = if collated { self.rng.choose(&self.dialect.collations).cloned() } else { None };
         (collation, self.rng.chance(20))
     }
@@ -186,18 +202,21 @@ impl Generator<'_> {
         let table = *self.rng.choose(&tables)?;
         let relation = Relation { alias: table.name.clone(), columns: table.columns.clone() };
         let mut keys = Vec::new();
-        if self.dialect.can(Feature::ExpressionIndexes) && self.rng.chance(25) {
-            let expr = self.over_table(&relation, IN_SCHEMA, |g| {
+        let method = self.index_method(table, unique);
+        if method.is_none() && self.dialect.can(Feature::ExpressionIndexes) && self.rng.chance(25) {
+            let (expr, kind) = self.over_table(&relation, IN_SCHEMA, |g| {
                 let kind = g.kind();
-                g.value_expr(kind, 2)
+                (g.value_expr(kind, 2), kind)
             });
-            let (collation, desc) = self.key_modifiers();
+            let (collation, desc) = self.key_modifiers(kind);
             // A text alone, in parentheses or not, would be read as the name of a column.
             if visit::any_expr(&expr, |inner| matches!(inner, Expr::Column(_))) {
                 keys.push(IndexKey { expr, collation, desc });
             }
         }
-        if keys.is_empty() || self.rng.chance(40) {
+        if let Some((_, methods_keys)) = &method {
+            keys = methods_keys.clone();
+        } else if keys.is_empty() || self.rng.chance(40) {
             let columns: Vec<&Column> = table.columns.iter().collect();
             keys.extend(self.column_keys(&columns));
         }
@@ -209,7 +228,27 @@ impl Generator<'_> {
         });
         let name = self.fresh_name('i');
         let table = table.name.clone();
-        Some(Statement::CreateIndex(CreateIndex { name, unique, table, method: None, keys, filter }))
+        let method = method.map(|(method, _)| method);
+        Some(Statement::CreateIndex(CreateIndex { name, unique, table, method, keys, filter }))
+    }
+
+    /// Another kind of index, with keys that it takes.
+    fn index_method(&mut self, table: &Table, unique: bool) -> Option<(Name, Vec<IndexKey>)> {
+        let dialect = self.dialect;
+        if unique || dialect.index_methods.is_empty() || !self.rng.chance(30) {
+            return None;
+        }
+        let method = self.rng.pick(&dialect.index_methods);
+        let fits = |column: &&Column| method.kinds.is_empty() || method.kinds.contains(&column.ty.kind);
+        let mut columns: Vec<&Column> = table.columns.iter().filter(fits).collect();
+        self.rng.shuffle(&mut columns);
+        columns.truncate(if method.single { 1 } else { self.rng.between(1, 3) });
+        let key = |column: &&Column| IndexKey {
+            expr: Expr::bare_column(column.name.clone()),
+            collation: None,
+            desc: false,
+        };
+        (!columns.is_empty()).then(|| (method.name.clone(), columns.iter().map(key).collect()))
     }
 
     pub(super) fn create_view(&mut self) -> Option<Statement> {

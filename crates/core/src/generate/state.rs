@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::resolve::tables_read;
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, Feature};
 use crate::sql::*;
 
 /// Values kept per column to draw constants from.
@@ -84,6 +84,7 @@ impl Column {
                     column.unique = true;
                     column.pinned = true;
                     column.rowid_alias = !desc && def.ty.name.eq_ignore_ascii_case("integer");
+                    column.not_null |= dialect.can(Feature::NotNullKeys);
                 }
                 ColumnConstraint::Unique { .. } => {
                     column.unique = true;
@@ -210,7 +211,7 @@ impl State {
                 TableConstraint::PrimaryKey(keys) => {
                     pin(&mut columns, keys);
                     // What stands in for the rowid cannot be NULL.
-                    if !has_rowid {
+                    if !has_rowid || dialect.can(Feature::NotNullKeys) {
                         let key = |column: &Column| keys.iter().any(|key| names(&key.expr, &column.name));
                         columns.iter_mut().filter(|c| key(c)).for_each(|column| column.not_null = true);
                     }
