@@ -5,12 +5,14 @@
 
 mod error;
 pub mod fake;
-#[allow(dead_code)]
+mod postgres;
+mod product;
 mod server;
 mod source;
 pub mod sqlite;
 mod store;
 mod target;
+mod url;
 
 pub use error::EngineError;
 pub use source::Source;
