@@ -34,6 +34,7 @@ pub struct ServerUrl {
     pub scheme: String,
     pub user: Option<String>,
     pub password: Option<Secret>,
+    /// A name, an address, or the directory of a Unix socket, its slashes written `%2F`.
     pub host: String,
     pub port: Option<u16>,
     /// The database to log in to; Dissent makes its own.
@@ -63,7 +64,7 @@ impl ServerUrl {
             }
             _ => (host, None),
         };
-        let host = host.trim_start_matches('[').trim_end_matches(']');
+        let host = decode(host.trim_start_matches('[').trim_end_matches(']'))?;
         if host.is_empty() {
             return Err("it names no host");
         }
@@ -72,7 +73,7 @@ impl ServerUrl {
             scheme: scheme.to_string(),
             user: filled(decode(user)?),
             password,
-            host: host.to_string(),
+            host,
             port,
             database: filled(decode(path)?),
         })
@@ -90,7 +91,9 @@ impl fmt::Display for ServerUrl {
             }
             f.write_str("@")?;
         }
-        if self.host.contains(':') {
+        if self.host.contains('/') {
+            f.write_str(&self.host.replace('/', "%2F"))?;
+        } else if self.host.contains(':') {
             write!(f, "[{}]", self.host)?;
         } else {
             f.write_str(&self.host)?;
@@ -129,6 +132,11 @@ mod tests {
         assert_eq!(url.database.as_deref(), Some("app"));
         let bare = ServerUrl::parse("mysql://[::1]:3306").unwrap();
         assert_eq!((bare.host.as_str(), bare.port, bare.user), ("::1", Some(3306), None));
+        let socket = ServerUrl::parse("postgres://me@%2Ftmp%2Fs/").unwrap();
+        assert_eq!(
+            (socket.host.as_str(), socket.to_string().as_str()),
+            ("/tmp/s", "postgres://me@%2Ftmp%2Fs/")
+        );
     }
 
     #[test]

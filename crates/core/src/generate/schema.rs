@@ -96,7 +96,7 @@ impl Generator<'_> {
             let stored = self.rng.chance(50) || !self.dialect.can(Feature::VirtualColumns);
             constraints.push(ColumnConstraint::Generated { expr, stored });
         } else {
-            if self.rng.chance(14) {
+            if self.rng.chance(22) {
                 constraints.push(ColumnConstraint::NotNull);
             }
             if self.rng.chance(14) {

@@ -102,6 +102,11 @@ impl Column {
         column
     }
 
+    /// No row has NULL here: declared so, or the rowid by another name.
+    pub fn is_never_null(&self) -> bool {
+        self.not_null || self.rowid_alias
+    }
+
     /// Text compares byte by byte.
     pub fn has_plain_collation(&self) -> bool {
         self.collation.as_deref().is_none_or(|collation| collation.eq_ignore_ascii_case("binary"))

@@ -87,7 +87,7 @@ impl Host {
                 let password = url.password.as_ref().map(|password| password.reveal());
                 let first = url.database.as_deref().unwrap_or(choice::default_database(&url.scheme));
                 let login = Login { user, password, database: database.unwrap_or(first) };
-                (Address::Tcp { host: url.host.clone(), port }, login)
+                (Address::of(&url.host, port), login)
             }
         };
         Wire::connect(&address, &login, CONNECT_LIMIT)

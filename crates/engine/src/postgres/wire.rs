@@ -24,6 +24,16 @@ pub enum Address {
     Tcp { host: String, port: u16 },
 }
 
+impl Address {
+    /// By the name of a host, or by the directory of a Unix socket.
+    pub fn of(host: &str, port: u16) -> Address {
+        match host.starts_with('/') {
+            true => Address::Socket(PathBuf::from(format!("{host}/.s.PGSQL.{port}"))),
+            false => Address::Tcp { host: host.to_string(), port },
+        }
+    }
+}
+
 /// As whom to speak to which database.
 pub struct Login<'a> {
     pub user: &'a str,
