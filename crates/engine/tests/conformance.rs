@@ -113,7 +113,8 @@ impl Suite {
         let policy = Policy::default();
         let walk = Walk { dialect, oracles: oracle::select("all"), seed: 4, policy };
         let mut watcher = Counting { cases_left: 400, ..Counting::default() };
-        let mut session = Session::new(engine, dialect, &mut NoJournal, || 0);
+        let mut journal = NoJournal;
+        let mut session = Session::new(engine, dialect, &mut journal, || 0);
         let mut number = 0;
         while walk.database(number, &mut session, &mut watcher).expect("the engine answers") {
             number += 1;
