@@ -62,6 +62,12 @@ pub enum Feature {
     Pragma,
     TempTables,
     WithoutRowid,
+    /// `INTEGER PRIMARY KEY` is another name for the rowid.
+    RowidAlias,
+    /// DESC in the key of a PRIMARY KEY or UNIQUE constraint.
+    OrderedConstraints,
+    /// DESC in the key of an index.
+    OrderedIndexes,
     StrictTables,
     GeneratedColumns,
     PartialIndexes,
@@ -75,6 +81,9 @@ pub enum Feature {
     Upsert,
     RenameColumn,
     DropColumn,
+    /// ALTER TABLE of a table that has an index.
+    AlterIndexed,
+    Savepoints,
     Reindex,
     Analyze,
     Vacuum,

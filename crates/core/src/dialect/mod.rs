@@ -44,6 +44,9 @@ pub struct Spelling {
     /// Around the hexadecimal digits of a blob.
     #[serde(default = "Spelling::blob")]
     pub blob: String,
+    /// Around each of its bytes.
+    #[serde(default = "Spelling::byte")]
+    pub byte: String,
     /// Around the text of a value that is neither number, text nor blob, by its kind.
     #[serde(default)]
     pub literals: std::collections::BTreeMap<Kind, String>,
@@ -57,6 +60,10 @@ impl Spelling {
         String::from("x'{}'")
     }
 
+    fn byte() -> String {
+        String::from("{}")
+    }
+
     fn param() -> String {
         String::from("?{}")
     }
@@ -64,7 +71,12 @@ impl Spelling {
 
 impl Default for Spelling {
     fn default() -> Self {
-        Spelling { blob: Spelling::blob(), literals: Default::default(), param: Spelling::param() }
+        Spelling {
+            blob: Spelling::blob(),
+            byte: Spelling::byte(),
+            literals: Default::default(),
+            param: Spelling::param(),
+        }
     }
 }
 
@@ -158,7 +170,10 @@ pub enum DialectError {
 }
 
 /// The dialects built into Dissent.
-const FILES: &[(&str, &str)] = &[("sqlite", include_str!("../../../../dialects/sqlite.toml"))];
+const FILES: &[(&str, &str)] = &[
+    ("sqlite", include_str!("../../../../dialects/sqlite.toml")),
+    ("duckdb", include_str!("../../../../dialects/duckdb.toml")),
+];
 
 /// A dialect's file, laid over that of the relative it inherits from: tables are merged, everything
 /// else that the file says replaces what the relative says.

@@ -129,7 +129,11 @@ impl<'a> Generator<'a> {
                 left_columns.iter().filter_map(|column| Some((column, twin(&column.name)?))).collect();
             let typed = self.dialect.is_typed();
             let comparable = |(a, b): &(&Column, &Column)| !typed || a.ty.kind == b.ty.kind;
-            if can(Feature::NaturalJoin) && self.rng.chance(40) && shared.iter().all(comparable) {
+            if can(Feature::NaturalJoin)
+                && self.rng.chance(40)
+                && !shared.is_empty()
+                && shared.iter().all(comparable)
+            {
                 return TableRef::join(kind, left, right, JoinOn::Natural);
             }
             if can(Feature::JoinUsing)
@@ -156,6 +160,7 @@ impl<'a> Generator<'a> {
         }
         match self.rng.below(12) {
             0 => Expr::Literal(self.some_value(Kind::Bool)),
+            1..3 if self.dialect.is_typed() => Expr::Literal(Value::Bool(true)),
             1..3 => Expr::int(1),
             _ => self.filter(2),
         }

@@ -71,13 +71,13 @@ impl Generator<'_> {
     fn column_def(&mut self, name: Name, at: usize, design: &Design, before: &[ColumnDef]) -> ColumnDef {
         let key = design.primary_key == PrimaryKey::Column(at);
         let mut ty = self.data_type(design.strict);
-        if key && !design.without_rowid && self.rng.chance(50) {
+        if key && self.dialect.can(Feature::RowidAlias) && !design.without_rowid && self.rng.chance(50) {
             // The rowid alias, the most special column SQLite has.
             ty = DataType::new("INTEGER", Kind::Int);
         }
         let mut constraints = Vec::new();
         if key {
-            let desc = self.rng.chance(20);
+            let desc = self.dialect.can(Feature::OrderedConstraints) && self.rng.chance(20);
             let alias = !desc && !design.without_rowid && ty.name.eq_ignore_ascii_case("integer");
             let autoincrement = alias && self.dialect.can(Feature::Autoincrement) && self.rng.chance(8);
             let on_conflict = self.conflict_clause();
@@ -97,7 +97,7 @@ impl Generator<'_> {
                 constraints.push(ColumnConstraint::Unique { on_conflict: self.conflict_clause() });
             }
             if self.rng.chance(10) {
-                let value = self.some_value(ty.kind);
+                let value = self.stored_value(&ty, false);
                 constraints.push(ColumnConstraint::Default(Expr::Literal(value)));
             }
             if self.rng.chance(3)
@@ -108,7 +108,8 @@ impl Generator<'_> {
                 constraints.push(ColumnConstraint::References { table, column });
             }
         }
-        let collation = if self.dialect.can(Feature::Collate) && self.rng.chance(22) {
+        let has_collation = self.dialect.can(Feature::LooseOperands) || ty.kind == Kind::Text;
+        let collation = if self.dialect.can(Feature::Collate) && has_collation && self.rng.chance(22) {
             self.rng.choose(&self.dialect.collations).cloned()
         } else {
             None
@@ -148,10 +149,10 @@ impl Generator<'_> {
         let known: Vec<Column> = columns.iter().map(|def| Column::from_def(def, self.dialect)).collect();
         let plain: Vec<&Column> = known.iter().filter(|column| !column.generated).collect();
         if design.primary_key == PrimaryKey::Composite {
-            constraints.push(TableConstraint::PrimaryKey(self.column_keys(&plain)));
+            constraints.push(TableConstraint::PrimaryKey(self.constraint_keys(&plain)));
         }
         if self.rng.chance(8) {
-            constraints.push(TableConstraint::Unique(self.column_keys(&plain)));
+            constraints.push(TableConstraint::Unique(self.constraint_keys(&plain)));
         }
         if self.rng.chance(6) {
             let relation = Relation { alias: name.clone(), columns: known.clone().into() };
@@ -159,6 +160,14 @@ impl Generator<'_> {
             constraints.push(TableConstraint::Check(check));
         }
         constraints
+    }
+
+    fn constraint_keys(&mut self, columns: &[&Column]) -> Vec<IndexKey> {
+        let mut keys = self.column_keys(columns);
+        if !self.dialect.can(Feature::OrderedConstraints) {
+            keys.iter_mut().for_each(|key| key.desc = false);
+        }
+        keys
     }
 
     /// One to three different columns as keys.
@@ -178,7 +187,7 @@ impl Generator<'_> {
     fn key_modifiers(&mut self) -> (Option<Name>, bool) {
         let collated = self.dialect.can(Feature::Collate) && self.rng.chance(15);
         let collation = if collated { self.rng.choose(&self.dialect.collations).cloned() } else { None };
-        (collation, self.rng.chance(20))
+        (collation, self.dialect.can(Feature::OrderedIndexes) && self.rng.chance(20))
     }
 
     pub(super) fn create_index(&mut self, unique: bool) -> Option<Statement> {

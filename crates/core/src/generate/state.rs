@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::resolve::tables_read;
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, Feature};
 use crate::sql::*;
 
 /// Values kept per column to draw constants from.
@@ -83,7 +83,9 @@ impl Column {
                 ColumnConstraint::PrimaryKey { desc, .. } => {
                     column.unique = true;
                     column.pinned = true;
-                    column.rowid_alias = !desc && def.ty.name.eq_ignore_ascii_case("integer");
+                    column.rowid_alias = dialect.can(Feature::RowidAlias)
+                        && !desc
+                        && def.ty.name.eq_ignore_ascii_case("integer");
                 }
                 ColumnConstraint::Unique { .. } => {
                     column.unique = true;

@@ -318,11 +318,17 @@ impl Oracle for Having {
 /// A condition on a group: over its keys and aggregates of it.
 fn group_predicate(generator: &mut Generator, keys: &[Expr]) -> Expr {
     let operand = |g: &mut Generator| {
-        if g.rng.chance(35) { g.rng.pick(keys).clone() } else { exact_aggregate(g).0 }
+        if g.dialect.is_typed() {
+            whole_aggregate(g)
+        } else if g.rng.chance(35) {
+            g.rng.pick(keys).clone()
+        } else {
+            exact_aggregate(g).0
+        }
     };
     let left = operand(generator);
     let simple = match generator.rng.below(6) {
-        0 => left.is(Truth::Null),
+        0 => generator.rng.pick(keys).clone().is(Truth::Null),
         1 => left.is_not(Truth::Null),
         2 => Expr::binary(BinaryOp::Gt, left, operand(generator)),
         3 => Expr::Between {
@@ -343,6 +349,21 @@ fn group_predicate(generator: &mut Generator, keys: &[Expr]) -> Expr {
             Expr::binary(*generator.rng.pick(&[BinaryOp::And, BinaryOp::Or]), simple, other)
         }
         _ => simple,
+    }
+}
+
+/// An aggregate that is a whole number, which any other can be compared with.
+fn whole_aggregate(generator: &mut Generator) -> Expr {
+    let column = generator.own_column(Kind::Int);
+    match (generator.rng.below(4), column) {
+        (0, Some(column)) => Expr::aggregate("MIN", vec![column.expr]),
+        (1, Some(column)) => Expr::aggregate("MAX", vec![column.expr]),
+        (2, Some(column)) => Expr::aggregate("COUNT", vec![column.expr]),
+        (3, _) => {
+            let argument = generator.small_int(1);
+            Expr::aggregate("SUM", vec![argument])
+        }
+        _ => Expr::count_rows(),
     }
 }
 
