@@ -3,6 +3,7 @@
 //! A user names a [`Target`] (`sqlite@3.30.1`); obtaining it gives a [`Source`], which can be handed to
 //! another process; opening that gives an engine.
 
+pub mod duckdb;
 mod error;
 pub mod fake;
 mod postgres;

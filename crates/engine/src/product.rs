@@ -8,6 +8,7 @@ use crate::{EngineError, Source};
 
 pub(crate) const PRODUCTS: &[Product] = &[
     crate::sqlite::PRODUCT, //
+    crate::duckdb::PRODUCT,
     crate::postgres::POSTGRES,
     crate::postgres::COCKROACHDB,
 ];

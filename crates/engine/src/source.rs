@@ -6,6 +6,7 @@ use dissent_core::engine::Engine;
 use serde::{Deserialize, Serialize};
 
 use crate::EngineError;
+use crate::duckdb::DuckdbEngine;
 use crate::postgres;
 use crate::sqlite::SqliteEngine;
 
@@ -17,6 +18,8 @@ pub enum Source {
     Bundled,
     /// A shared library of SQLite.
     Library { path: PathBuf },
+    /// A shared library of DuckDB.
+    Duckdb { path: PathBuf },
     /// A server that speaks PostgreSQL's protocol.
     Postgres(postgres::Place),
 }
@@ -26,6 +29,7 @@ impl Source {
         Ok(match self {
             Source::Bundled => Box::new(SqliteEngine::bundled()?),
             Source::Library { path } => Box::new(SqliteEngine::load(path)?),
+            Source::Duckdb { path } => Box::new(DuckdbEngine::load(path)?),
             Source::Postgres(place) => Box::new(place.open()?),
         })
     }

@@ -101,7 +101,7 @@ mod tests {
     fn a_bad_target_says_what_there_is() {
         assert_eq!(
             refusal("oracle@12"),
-            "there is no engine 'oracle'; there is: sqlite, postgres, cockroachdb (`dissent engines` lists all versions)"
+            "there is no engine 'oracle'; there is: sqlite, duckdb, postgres, cockroachdb (`dissent engines` lists all versions)"
         );
         assert_eq!(
             refusal("sqlite@3.30.0"),

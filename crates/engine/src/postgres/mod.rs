@@ -25,6 +25,8 @@ pub(crate) use choice::{COCKROACHDB, POSTGRES};
 
 /// The engine's own limit comes first; a server that does not keep it within this time has hung.
 const GRACE: Duration = Duration::from_secs(3);
+/// There is no limit by steps, and most statements take less than a millisecond.
+const MILLIS: u64 = 2_000;
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 /// Emptying a database leaves dead rows in the server's catalogs: a new one now and then.
 const RESETS_PER_DATABASE: u32 = 200;
@@ -48,7 +50,7 @@ impl Place {
         let mut engine = PostgresEngine {
             host,
             version: String::new(),
-            limits: Limits::default(),
+            limits: Limits { millis: MILLIS, ..Limits::default() },
             wire: None,
             database: None,
             resets: 0,

@@ -2,6 +2,7 @@
 
 mod compile;
 mod download;
+pub(crate) mod library;
 pub(crate) mod package;
 mod tree;
 
