@@ -220,7 +220,7 @@ impl<'a> Generator<'a> {
             let Some(twin) = twin else { continue };
             shared.push((column.name.clone(), !typed || column.ty.kind == twin.ty.kind));
         }
-        let comparable = shared.iter().all(|(_, comparable)| *comparable);
+        let comparable = !shared.is_empty() && shared.iter().all(|(_, comparable)| *comparable);
         if self.dialect.can(Feature::NaturalJoin) && comparable && self.rng.chance(40) {
             return Some(JoinOn::Natural);
         }
@@ -240,7 +240,8 @@ impl<'a> Generator<'a> {
         }
         match self.rng.below(12) {
             0 => Expr::Literal(self.some_value(Kind::Bool)),
-            1..3 if self.dialect.can(Feature::LooseOperands) => Expr::int(1),
+            1..3 if self.dialect.is_typed() => Expr::Literal(Value::Bool(true)),
+            1..3 => Expr::int(1),
             _ => self.filter(2),
         }
     }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::resolve::tables_read;
+use super::resolve::{tables_named, tables_read};
 use crate::dialect::{Dialect, Feature};
 use crate::sql::*;
 
@@ -83,7 +83,9 @@ impl Column {
                 ColumnConstraint::PrimaryKey { desc, .. } => {
                     column.unique = true;
                     column.pinned = true;
-                    column.rowid_alias = !desc && def.ty.name.eq_ignore_ascii_case("integer");
+                    column.rowid_alias = dialect.can(Feature::RowidAlias)
+                        && !desc
+                        && def.ty.name.eq_ignore_ascii_case("integer");
                     column.not_null |= dialect.can(Feature::NotNullKeys);
                 }
                 ColumnConstraint::Unique { .. } => {
@@ -181,7 +183,9 @@ impl State {
                 }
             }
         }
-        let rows = reads.iter().filter_map(|name| self.table(name)).map(|table| table.rows.max(1)).product();
+        let joined = tables_named(&view.query);
+        let rows = joined.iter().filter_map(|name| self.table(name)).map(|table| table.rows.max(1));
+        let rows = rows.fold(1, usize::saturating_mul);
         self.tables.push(Table {
             name: view.name.clone(),
             is_view: true,
