@@ -3,6 +3,7 @@
 mod bench;
 mod hunt;
 mod oracles;
+mod reduce;
 mod replay;
 
 use std::io::Write;
@@ -22,6 +23,7 @@ pub fn run(command: Command) -> anyhow::Result<u8> {
     match command {
         Command::Hunt(args) => hunt::run(args),
         Command::Replay(args) => replay::run(args),
+        Command::Reduce(args) => reduce::run(args),
         Command::Oracles => oracles::run(),
         Command::Bench(args) => bench::run(args),
         Command::Worker => worker::run(),
