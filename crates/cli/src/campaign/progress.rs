@@ -57,7 +57,8 @@ impl Progress {
     pub fn finding(&mut self, bug: &Bug) {
         *self.classes.entry(bug.class).or_insert(0) += 1;
         let Bug { oracle, class, statements, tokens, directory, .. } = bug;
-        let size = format!("{statements} statement{}, {tokens} tokens", if *statements == 1 { "" } else { "s" });
+        let size =
+            format!("{statements} statement{}, {tokens} tokens", if *statements == 1 { "" } else { "s" });
         let line = format!("{:<16}  {oracle:<13}  {size:<26}  {}", class.name(), directory.display());
         self.clear();
         let _ = if self.quiet_stdout { writeln!(stderr(), "{line}") } else { writeln!(stdout(), "{line}") };

@@ -309,7 +309,7 @@ mod tests {
                 difference: String::new(),
             },
             origin: Origin { seed: 1, database: 2, case: 3 },
-        triage: Default::default(),
+            triage: Default::default(),
         }
     }
 

@@ -157,7 +157,8 @@ impl Summary {
         }
         table.row("findings", self.findings_line());
         for finding in &self.findings {
-            let times = if finding.count == 1 { "once".to_string() } else { format!("{} times", finding.count) };
+            let times =
+                if finding.count == 1 { "once".to_string() } else { format!("{} times", finding.count) };
             let state = if finding.signature.is_some() { "" } else { ", not reduced" };
             let sizes = format!("{} statements, {} tokens{state}", finding.statements, finding.tokens);
             table.row(&format!("  {}", finding.class), format!("{} ({sizes}; seen {times})", finding.id));

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 use dissent_core::finding::{FINDING_FORMAT, Finding};
 
-use super::progress::Progress;
 use super::desk::Desk;
+use super::progress::Progress;
 use super::store::Store;
 use super::{Outcome, Plan, death};
 use crate::reducer::queue::Done;

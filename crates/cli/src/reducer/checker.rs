@@ -41,10 +41,18 @@ struct Running {
 #[derive(Debug)]
 pub enum Answer {
     /// It fails like this; so many statements of its setup do not work.
-    Fails { evidence: Box<Evidence>, setup_failures: Vec<usize> },
+    Fails {
+        evidence: Box<Evidence>,
+        setup_failures: Vec<usize>,
+    },
     /// The arms agree, on a state in which these statements failed.
-    Holds { setup_failures: Vec<usize> },
-    CannotTell { reason: String, setup_failures: Vec<usize> },
+    Holds {
+        setup_failures: Vec<usize>,
+    },
+    CannotTell {
+        reason: String,
+        setup_failures: Vec<usize>,
+    },
 }
 
 impl Answer {
@@ -126,7 +134,9 @@ impl Checker {
         self.cpu_before += running.cpu_seconds;
         let dead = running.process.bury()?;
         let evidence = match hung {
-            true if !dead.remains.running => bail!("a check ran no statement for a minute; please report this"),
+            true if !dead.remains.running => {
+                bail!("a check ran no statement for a minute; please report this")
+            }
             true => death::evidence_of_hang(&dead, self.place.hang_limit),
             false if dead.crashed() => death::evidence_of_crash(&dead),
             false => bail!("a check ended by {}: {}", dead.cause(), dead.last_words),

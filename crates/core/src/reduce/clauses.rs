@@ -81,9 +81,10 @@ fn of_query(at: usize, query: &Query, edits: &mut Vec<Edit>) {
         }));
         edits.push(Edit::new(move |subject| {
             change_query(subject, at, |query| {
-                query.order_by.get_mut(key).is_some_and(|item| {
-                    std::mem::take(&mut item.desc) | item.nulls.take().is_some()
-                })
+                query
+                    .order_by
+                    .get_mut(key)
+                    .is_some_and(|item| std::mem::take(&mut item.desc) | item.nulls.take().is_some())
             })
         }));
     }
@@ -91,9 +92,10 @@ fn of_query(at: usize, query: &Query, edits: &mut Vec<Edit>) {
     for table in (0..common).rev() {
         edits.push(Edit::new(move |subject| {
             change_query(subject, at, |query| {
-                query.with.as_mut().is_some_and(|with| {
-                    with.tables.len() > 1 && remove(&mut with.tables, table)
-                })
+                query
+                    .with
+                    .as_mut()
+                    .is_some_and(|with| with.tables.len() > 1 && remove(&mut with.tables, table))
             })
         }));
         edits.push(Edit::new(move |subject| {

@@ -18,8 +18,12 @@ impl Pass for Columns {
         for statement in &subject.setup {
             let Statement::CreateTable(create) = statement else { continue };
             // The columns that an INSERT without a list fills, in order.
-            let filled: Vec<Name> =
-                create.columns.iter().filter(|column| !is_generated(column)).map(|c| c.name.clone()).collect();
+            let filled: Vec<Name> = create
+                .columns
+                .iter()
+                .filter(|column| !is_generated(column))
+                .map(|c| c.name.clone())
+                .collect();
             for column in create.columns.iter().rev() {
                 let (table, column, filled) = (create.name.clone(), column.name.clone(), filled.clone());
                 edits.push(Edit::new(move |subject| {

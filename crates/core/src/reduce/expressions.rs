@@ -78,9 +78,7 @@ fn simpler(expr: &Expr) -> Vec<Expr> {
         options.extend(shorter(expr));
         // A level further down: what is wrapped twice.
         for child in &children {
-            options.extend(
-                sub_children(child).into_iter().filter(|expr| !matches!(expr, Expr::Literal(_))),
-            );
+            options.extend(sub_children(child).into_iter().filter(|expr| !matches!(expr, Expr::Literal(_))));
         }
     }
     let mut distinct: Vec<Expr> = Vec::with_capacity(options.len());

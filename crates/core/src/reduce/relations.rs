@@ -55,7 +55,9 @@ fn of_table(at: usize, table: &TableRef, edits: &mut Vec<Edit>) {
         TableRef::Join { left, right, kind, on } => {
             if *kind != JoinKind::Inner {
                 push(|table| match table {
-                    TableRef::Join { kind, .. } => std::mem::replace(kind, JoinKind::Inner) != JoinKind::Inner,
+                    TableRef::Join { kind, .. } => {
+                        std::mem::replace(kind, JoinKind::Inner) != JoinKind::Inner
+                    }
                     _ => false,
                 });
             }

@@ -53,9 +53,7 @@ impl Pass for Merge {
     fn candidates(&self, subject: &Subject) -> Vec<Edit> {
         let count = subject.setup.len();
         let pairs = (0..count).flat_map(|first| (first + 1..count).map(move |second| (first, second)));
-        let fits = |(first, second): &(usize, usize)| {
-            matches!((&subject.setup[*first], &subject.setup[*second]), (Statement::Insert(a), Statement::Insert(b)) if alike(a, b))
-        };
+        let fits = |(first, second): &(usize, usize)| matches!((&subject.setup[*first], &subject.setup[*second]), (Statement::Insert(a), Statement::Insert(b)) if alike(a, b));
         let merge = |(first, second): (usize, usize)| {
             Edit::new(move |subject| {
                 if second >= subject.setup.len() {
@@ -75,7 +73,6 @@ impl Pass for Merge {
 }
 
 fn alike(a: &Insert, b: &Insert) -> bool {
-    let plain =
-        |insert: &Insert| insert.upsert.is_none() && matches!(insert.source, InsertSource::Values(_));
+    let plain = |insert: &Insert| insert.upsert.is_none() && matches!(insert.source, InsertSource::Values(_));
     a.table == b.table && a.columns == b.columns && a.or == b.or && plain(a) && plain(b)
 }

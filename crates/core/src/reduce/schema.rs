@@ -102,9 +102,8 @@ where
     for (at, constraint) in column.constraints.iter().enumerate().rev() {
         changes.push(on(find, move |column| remove(&mut column.constraints, at)));
         if let ColumnConstraint::PrimaryKey { .. } | ColumnConstraint::Unique { .. } = constraint {
-            changes.push(on(find, move |column| {
-                column.constraints.get_mut(at).is_some_and(without_modifiers)
-            }));
+            changes
+                .push(on(find, move |column| column.constraints.get_mut(at).is_some_and(without_modifiers)));
         }
         if let ColumnConstraint::Generated { stored: true, .. } = constraint {
             changes.push(on(find, move |column| match column.constraints.get_mut(at) {
@@ -152,11 +151,9 @@ where
 {
     for at in (0..count).rev() {
         changes.push(on(find, move |keys| keys.len() > 1 && remove(keys, at)));
-        changes.push(on(find, move |keys| {
-            keys.get_mut(at).is_some_and(|key| key.collation.take().is_some())
-        }));
         changes
-            .push(on(find, move |keys| keys.get_mut(at).is_some_and(|key| std::mem::take(&mut key.desc))));
+            .push(on(find, move |keys| keys.get_mut(at).is_some_and(|key| key.collation.take().is_some())));
+        changes.push(on(find, move |keys| keys.get_mut(at).is_some_and(|key| std::mem::take(&mut key.desc))));
     }
 }
 
