@@ -27,6 +27,8 @@ pub enum Feature {
     /// `<=>`.
     Spaceship,
     Glob,
+    /// `x NOT GLOB y`.
+    NotGlob,
     RowValues,
     BitOps,
     /// `||` concatenates.
@@ -39,6 +41,8 @@ pub enum Feature {
     FullJoin,
     NaturalJoin,
     JoinUsing,
+    /// Subqueries in the ON of an outer join.
+    OuterJoinSubqueries,
     Cte,
     RecursiveCte,
     /// `AS [NOT] MATERIALIZED`.
@@ -64,6 +68,8 @@ pub enum Feature {
     WithoutRowid,
     /// `INTEGER PRIMARY KEY` is another name for the rowid.
     RowidAlias,
+    /// A column of a PRIMARY KEY may be NULL.
+    NullableKeys,
     /// DESC in the key of a PRIMARY KEY or UNIQUE constraint.
     OrderedConstraints,
     /// DESC in the key of an index.

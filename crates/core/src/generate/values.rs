@@ -165,6 +165,7 @@ impl Generator<'_> {
         if let Some(entry) = self.dialect.type_entry(ty) {
             match (&mut value, entry.range, entry.length) {
                 (Value::Int(int), Some((low, high)), _) => *int = (*int).clamp(low, high),
+                (Value::Real(real), Some((low, high)), _) => *real = real.clamp(low as f64, high as f64),
                 (Value::Text(text), _, Some(length)) => *text = text.chars().take(length).collect(),
                 _ => {}
             }
