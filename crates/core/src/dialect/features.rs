@@ -27,6 +27,8 @@ pub enum Feature {
     /// `<=>`.
     Spaceship,
     Glob,
+    /// `x NOT GLOB y`.
+    NotGlob,
     RowValues,
     BitOps,
     /// `||` concatenates.
@@ -41,6 +43,8 @@ pub enum Feature {
     FullJoinAnyhow,
     NaturalJoin,
     JoinUsing,
+    /// Subqueries in the ON of an outer join.
+    OuterJoinSubqueries,
     Cte,
     RecursiveCte,
     /// `AS [NOT] MATERIALIZED`.
@@ -66,6 +70,8 @@ pub enum Feature {
     WithoutRowid,
     /// `INTEGER PRIMARY KEY` is another name for the rowid.
     RowidAlias,
+    /// A column of a PRIMARY KEY may be NULL.
+    NullableKeys,
     /// DESC in the key of an index.
     OrderedIndexes,
     StrictTables,
@@ -74,8 +80,6 @@ pub enum Feature {
     VirtualColumns,
     /// ASC, DESC and COLLATE in the keys of PRIMARY KEY and UNIQUE, and `PRIMARY KEY DESC`.
     OrderedKeys,
-    /// The columns of a primary key are NOT NULL without saying so.
-    NotNullKeys,
     PartialIndexes,
     ExpressionIndexes,
     /// `INSERT OR IGNORE`, `UPDATE OR REPLACE`, `ON CONFLICT` in constraints.

@@ -206,7 +206,9 @@ impl<'a> Generator<'a> {
                 None => kind = Left,
             }
         }
-        let on = self.join_condition();
+        let subqueries =
+            self.rules.subqueries && (kind == Inner || self.dialect.can(Feature::OuterJoinSubqueries));
+        let on = self.under(Rules { subqueries, ..self.rules }, |g| g.join_condition());
         TableRef::join(kind, left, right, JoinOn::On(on))
     }
 
