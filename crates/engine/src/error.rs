@@ -17,6 +17,21 @@ pub enum EngineError {
     )]
     UnknownVersion { wanted: String, nearest: Vec<&'static str> },
 
+    #[error("{engine}:// cannot be used: {why}", engine = scheme)]
+    MalformedUrl { scheme: String, why: String },
+
+    #[error(
+        "{engine}{wanted} cannot be obtained{} give a server by {engine}://USER:PASSWORD@HOST:PORT/",
+        only(engine, there)
+    )]
+    NoSuchSeries { engine: &'static str, wanted: String, there: Vec<&'static str> },
+
+    #[error("the package {package} was to hold {wanted} but holds {found}; it was not kept")]
+    OtherVersion { package: String, wanted: String, found: String },
+
+    #[error("{client} is needed to obtain {what}: install it, or give a server by URL")]
+    NoClient { client: String, what: String },
+
     #[error("there is no file {}", .0.display())]
     NoSuchFile(PathBuf),
 
@@ -55,4 +70,14 @@ pub enum EngineError {
 
     #[error("{} cannot be written to: {error}; DISSENT_CACHE may name another directory", path.display())]
     NotWritable { path: PathBuf, error: std::io::Error },
+}
+
+fn only(engine: &str, there: &[&str]) -> String {
+    match there {
+        [] => String::from(";"),
+        series => {
+            let named: Vec<String> = series.iter().map(|series| format!("{engine}@{series}")).collect();
+            format!(", only {}; or", named.join(", "))
+        }
+    }
 }

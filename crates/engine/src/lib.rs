@@ -5,6 +5,7 @@
 
 mod error;
 pub mod fake;
+pub mod mysql;
 #[allow(dead_code)]
 mod server;
 mod source;

@@ -6,6 +6,7 @@ use dissent_core::engine::Engine;
 use serde::{Deserialize, Serialize};
 
 use crate::EngineError;
+use crate::mysql::{MysqlEngine, Place};
 use crate::sqlite::SqliteEngine;
 
 /// Enough to open the engine in any process on this machine.
@@ -16,6 +17,8 @@ pub enum Source {
     Bundled,
     /// A shared library of SQLite.
     Library { path: PathBuf },
+    /// A server of the MySQL family.
+    Mysql(Place),
 }
 
 impl Source {
@@ -23,6 +26,7 @@ impl Source {
         Ok(match self {
             Source::Bundled => Box::new(SqliteEngine::bundled()?),
             Source::Library { path } => Box::new(SqliteEngine::load(path)?),
+            Source::Mysql(place) => Box::new(MysqlEngine::open(place)?),
         })
     }
 }

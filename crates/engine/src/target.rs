@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use crate::mysql::{self, Flavour, Login};
 use crate::sqlite::versions::{self, Release};
 use crate::store::Store;
 use crate::{EngineError, Source};
@@ -20,6 +21,8 @@ enum Named {
     Bundled,
     Release(&'static Release),
     Library(PathBuf),
+    Mysql(&'static mysql::releases::Release),
+    MysqlServer(Login),
 }
 
 impl Target {
@@ -27,6 +30,9 @@ impl Target {
         let name = text.trim();
         let end = name.find(['@', ':']).unwrap_or(name.len());
         let (engine, rest) = name.split_at(end);
+        if let Some(flavour) = Flavour::by_name(engine) {
+            return mysql_family(name, flavour, rest);
+        }
         if engine != "sqlite" {
             return Err(EngineError::UnknownEngine(engine.to_string()));
         }
@@ -44,7 +50,11 @@ impl Target {
 
     /// The name of the dialect it speaks, as in `dialects/*.toml`.
     pub fn dialect(&self) -> &'static str {
-        "sqlite"
+        match &self.engine {
+            Named::Mysql(release) => release.flavour.name(),
+            Named::MysqlServer(login) => login.flavour.name(),
+            _ => "sqlite",
+        }
     }
 
     /// Makes sure the engine is on this machine, telling what takes time.
@@ -52,6 +62,8 @@ impl Target {
         match &self.engine {
             Named::Bundled => Ok(Source::Bundled),
             Named::Release(release) => Store::of_user()?.obtain_sqlite(release, progress),
+            Named::Mysql(release) => Store::of_user()?.obtain_mysql(release, progress),
+            Named::MysqlServer(login) => Ok(Source::Mysql(mysql::Place::Given(login.clone()))),
             Named::Library(path) => {
                 // Absolute: workers may run elsewhere, and a bare name would make the loader search.
                 match path.canonicalize() {
@@ -61,6 +73,21 @@ impl Target {
             }
         }
     }
+}
+
+/// `mariadb`, `mariadb@10.11` or `mariadb://…`; the name that is kept has no password in it.
+fn mysql_family(name: &str, flavour: Flavour, rest: &str) -> Result<Target, EngineError> {
+    let engine = match rest.strip_prefix("://") {
+        Some(url) => Named::MysqlServer(Login::parse(flavour, url)?),
+        None => {
+            let version = rest.strip_prefix('@').filter(|version| !version.is_empty());
+            if version.is_none() && !rest.is_empty() {
+                return Err(EngineError::MalformedTarget(name.to_string()));
+            }
+            Named::Mysql(mysql::releases::find(flavour, version)?)
+        }
+    };
+    Ok(Target { name: mysql::masked(name), engine })
 }
 
 fn by_version(wanted: &str) -> Result<Named, EngineError> {
@@ -97,12 +124,14 @@ impl fmt::Display for Target {
 pub enum Step {
     Downloading { package: String },
     Compiling { engine: String },
+    Initialising { engine: String },
 }
 
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Step::Downloading { package } => write!(f, "downloading {package}"),
+            Step::Initialising { engine } => write!(f, "initialising {engine}"),
             Step::Compiling { engine } => write!(f, "compiling {engine} (about half a minute)"),
         }
     }

@@ -1,12 +1,14 @@
 //! Engines kept on this machine, by version: found, or downloaded and compiled once.
 
 mod compile;
+pub(crate) mod debian;
 mod download;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use crate::mysql;
 use crate::sqlite::{self, build, versions};
 use crate::target::Step;
 use crate::{EngineError, Source};
@@ -64,7 +66,26 @@ impl Store {
             version: release.version,
             state: state(release),
         };
-        versions::releases().iter().map(available).collect()
+        let sqlite = versions::releases().iter().map(available);
+        let mysql = mysql::releases::RELEASES.iter().map(|release| Available {
+            engine: release.flavour.name(),
+            version: release.series,
+            state: if release.installed(&self.root).is_there() {
+                State::Installed
+            } else {
+                State::Obtainable
+            },
+        });
+        sqlite.chain(mysql).collect()
+    }
+
+    pub(crate) fn obtain_mysql(
+        &self,
+        release: &mysql::releases::Release,
+        progress: &mut dyn FnMut(Step),
+    ) -> Result<Source, EngineError> {
+        let _busy = BUSY.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(Source::Mysql(mysql::Place::Installed(release.obtain(&self.root, progress)?)))
     }
 
     fn sqlite_library(&self, version: &str) -> PathBuf {
