@@ -11,6 +11,11 @@ pub enum Feature {
     DynamicTyping,
     /// Any operator takes any operand, converting it.
     LooseOperands,
+    /// A statement that changes rows fails where a query would convert a value and warn, unless it is told to
+    /// IGNORE that.
+    StrictChanges,
+    /// Text that is not declared otherwise compares by a collation that folds: equal texts differ.
+    FoldedText,
     /// Arithmetic never raises an error: it widens, wraps or gives NULL.
     SafeArithmetic,
     /// Dividing by zero gives NULL or infinity, not an error.
@@ -72,6 +77,10 @@ pub enum Feature {
     OrderedKeys,
     /// The columns of a primary key are NOT NULL without saying so.
     NotNullKeys,
+    /// COLLATE in the key of an index.
+    CollatedKeys,
+    /// `DROP INDEX i ON t`.
+    DropIndexOn,
     PartialIndexes,
     ExpressionIndexes,
     /// `INSERT OR IGNORE`, `UPDATE OR REPLACE`, `ON CONFLICT` in constraints.
