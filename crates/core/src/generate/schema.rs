@@ -58,8 +58,6 @@ impl Generator<'_> {
     /// How a table of these columns is stored, if not as usual.
     fn table_option(&mut self, columns: &[ColumnDef]) -> Option<Name> {
         let dialect = self.dialect;
-        let is_generated =
-            |constraint: &ColumnConstraint| matches!(constraint, ColumnConstraint::Generated { .. });
         let generated = columns.iter().any(|column| column.constraints.iter().any(is_generated));
         let long = columns.iter().any(|column| dialect.is_prefixed(&column.ty));
         let fits = |option: &TableOption| (option.long_values || !long) && (option.generated || !generated);
@@ -135,8 +133,9 @@ impl Generator<'_> {
                 constraints.push(ColumnConstraint::References { table, column });
             }
         }
-        let declared = ty.name.contains("COLLATE");
-        let collated = self.has_collation(ty.kind) && !declared && self.rng.chance(22);
+        let generated = constraints.iter().any(is_generated) && !self.dialect.can(Feature::DynamicTyping);
+        let settled = generated || ty.name.contains("COLLATE");
+        let collated = self.has_collation(ty.kind) && !settled && self.rng.chance(22);
         let collation = if collated { self.rng.choose(&self.dialect.collations).cloned() } else { None };
         if let Some(collation) = collation {
             constraints.push(ColumnConstraint::Collate(collation));
@@ -293,4 +292,8 @@ impl Generator<'_> {
             .any(|read| self.state.table(read).is_some_and(|table| table.temporary));
         Some(Statement::CreateView(CreateView { name, temporary, columns: Vec::new(), query }))
     }
+}
+
+fn is_generated(constraint: &ColumnConstraint) -> bool {
+    matches!(constraint, ColumnConstraint::Generated { .. })
 }
