@@ -25,6 +25,8 @@ pub enum Command {
     Replay(ReplayArgs),
     /// List the oracles: the ways to ask one question twice
     Oracles,
+    /// Measure what Dissent itself costs: a hunt's statements against the same ones through the bare C API
+    Bench(BenchArgs),
     /// Run one job for a supervisor (reads the job from standard input)
     #[command(hide = true)]
     Worker,
@@ -104,6 +106,25 @@ pub struct ReplayArgs {
     /// The address space of the process that runs the check, in MiB
     #[arg(long, hide = true, value_name = "MIB", default_value = "4096")]
     pub worker_memory: u64,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct BenchArgs {
+    /// The oracles to use: names or groups (see `dissent oracles`), separated by commas
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "norec")]
+    pub oracles: Vec<String>,
+
+    /// Where all randomness starts
+    #[arg(long, value_name = "NUMBER", default_value = "1")]
+    pub seed: u64,
+
+    /// How many cases one round hunts through
+    #[arg(long, value_name = "N", default_value = "40000", value_parser = clap::value_parser!(u64).range(1..))]
+    pub cases: u64,
+
+    /// How many rounds, hunt and bare API in turn; a noisy machine wants more
+    #[arg(long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u32).range(1..))]
+    pub rounds: u32,
 }
 
 #[cfg(test)]

@@ -77,10 +77,19 @@ fn check(returned: libc::c_int) -> io::Result<()> {
 
 /// The processor time of all children that have ended, user and system.
 pub fn ended_children_cpu_seconds() -> f64 {
+    cpu_seconds(libc::RUSAGE_CHILDREN)
+}
+
+/// The processor time of this process, user and system.
+pub fn own_cpu_seconds() -> f64 {
+    cpu_seconds(libc::RUSAGE_SELF)
+}
+
+fn cpu_seconds(whose: libc::c_int) -> f64 {
     // SAFETY: an all-zero rusage is valid, and the call writes no further than the struct it is given.
     let usage = unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage);
+        libc::getrusage(whose, &mut usage);
         usage
     };
     let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;

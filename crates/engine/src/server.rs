@@ -174,7 +174,8 @@ impl Server {
         Ok(Server { child: command.spawn()?, end: conduct.end, log: log.to_path_buf() })
     }
 
-    pub fn pid(&self) -> u32 {
+    #[cfg(test)]
+    fn pid(&self) -> u32 {
         self.child.id()
     }
 

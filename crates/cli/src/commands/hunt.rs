@@ -6,13 +6,12 @@ use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use anyhow::{Context, bail};
-use dissent_core::oracle;
+use anyhow::Context;
 use dissent_engine::Target;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-use super::{check_hang_limit, obtain};
+use super::{check_hang_limit, choose_oracles, obtain};
 use crate::args::{HuntArgs, SummaryFormat};
 use crate::campaign::progress::Progress;
 use crate::campaign::store::{self, Store};
@@ -81,21 +80,6 @@ fn settle(args: &HuntArgs) -> anyhow::Result<Plan> {
         worker_memory: memory,
         log_statements: args.log_statements.clone(),
     })
-}
-
-/// Names and groups as the user typed them, as names in the order of the list of all.
-fn choose_oracles(words: &[String]) -> anyhow::Result<Vec<String>> {
-    let mut chosen = Vec::new();
-    for word in words {
-        let meant = oracle::select(word);
-        if meant.is_empty() {
-            let names: Vec<&str> = oracle::all().iter().map(|oracle| oracle.name()).collect();
-            bail!("there is no oracle '{word}'; there are: {}, tlp (all of tlp-…) and all", names.join(", "));
-        }
-        chosen.extend(meant.iter().map(|oracle| oracle.name()));
-    }
-    let all = oracle::all().iter().map(|oracle| oracle.name());
-    Ok(all.filter(|name| chosen.contains(name)).map(str::to_string).collect())
 }
 
 /// Nine or ten digits: enough never to meet twice, short enough to type.

@@ -5,12 +5,12 @@
 //! the [`protocol`].
 
 mod fault;
-mod hunt;
+pub mod hunt;
 pub mod journal;
 pub mod process;
 pub mod protocol;
 mod replay;
-mod tap;
+pub mod tap;
 
 use std::io::Read;
 use std::rc::Rc;

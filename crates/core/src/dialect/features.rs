@@ -69,6 +69,10 @@ pub enum Feature {
     Pragma,
     TempTables,
     WithoutRowid,
+    /// `INTEGER PRIMARY KEY` is another name for the rowid.
+    RowidAlias,
+    /// DESC in the key of an index.
+    OrderedIndexes,
     StrictTables,
     GeneratedColumns,
     /// Generated columns that are computed when they are read.
@@ -94,6 +98,9 @@ pub enum Feature {
     Upsert,
     RenameColumn,
     DropColumn,
+    /// ALTER TABLE of a table that has an index.
+    AlterIndexed,
+    Savepoints,
     Reindex,
     Analyze,
     Vacuum,

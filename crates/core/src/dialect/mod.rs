@@ -51,6 +51,9 @@ pub struct Spelling {
     /// Around the hexadecimal digits of a blob.
     #[serde(default = "Spelling::blob")]
     pub blob: String,
+    /// Around each of its bytes.
+    #[serde(default = "Spelling::byte")]
+    pub byte: String,
     /// Around the text of a value that is neither number, text nor blob, by its kind.
     #[serde(default)]
     pub literals: std::collections::BTreeMap<Kind, String>,
@@ -64,6 +67,10 @@ impl Spelling {
         String::from("x'{}'")
     }
 
+    fn byte() -> String {
+        String::from("{}")
+    }
+
     fn param() -> String {
         String::from("?{}")
     }
@@ -71,7 +78,12 @@ impl Spelling {
 
 impl Default for Spelling {
     fn default() -> Self {
-        Spelling { blob: Spelling::blob(), literals: Default::default(), param: Spelling::param() }
+        Spelling {
+            blob: Spelling::blob(),
+            byte: Spelling::byte(),
+            literals: Default::default(),
+            param: Spelling::param(),
+        }
     }
 }
 
@@ -197,6 +209,7 @@ pub enum DialectError {
 /// The dialects built into Dissent.
 const FILES: &[(&str, &str)] = &[
     ("cockroachdb", include_str!("../../../../dialects/cockroachdb.toml")),
+    ("duckdb", include_str!("../../../../dialects/duckdb.toml")),
     ("mariadb", include_str!("../../../../dialects/mariadb.toml")),
     ("mysql", include_str!("../../../../dialects/mysql.toml")),
     ("oceanbase", include_str!("../../../../dialects/oceanbase.toml")),

@@ -45,7 +45,7 @@ impl<'a> Generator<'a> {
     /// Changes that are made and taken back, or made in one go.
     fn transaction(&mut self) -> Vec<Statement> {
         let Some(update) = self.update() else { return Vec::new() };
-        match self.rng.below(3) {
+        match self.rng.below(if self.dialect.can(Feature::Savepoints) { 3 } else { 2 }) {
             0 => vec![Statement::Begin, update, Statement::Commit],
             1 => vec![Statement::Begin, update, Statement::Rollback],
             _ => {
@@ -249,6 +249,10 @@ impl<'a> Generator<'a> {
 
     fn alter(&mut self) -> Option<Statement> {
         let table = self.any_table()?;
+        let indexed = self.state.indexes.iter().any(|index| index.table == table.name);
+        if indexed && !self.dialect.can(Feature::AlterIndexed) {
+            return None;
+        }
         let read_by_view = self.state.tables.iter().any(|view| view.reads.contains(&table.name));
         let action = match self.rng.below(4) {
             0 if !read_by_view => AlterAction::RenameTable(self.fresh_name('t')),

@@ -111,6 +111,13 @@ impl<'a> Generator<'a> {
         drawn
     }
 
+    /// Forgets the query in the making.
+    pub fn start_over(&mut self) {
+        self.scope.clear();
+        self.common_tables.clear();
+        self.product = 1;
+    }
+
     /// The relations of the query being drawn.
     pub fn relations(&self) -> &[Relation] {
         &self.scope[self.inner..]

@@ -39,6 +39,48 @@ impl<'a> Generator<'a> {
         Some(From { tables })
     }
 
+    /// One more relation in scope; none if the database has no table.
+    pub fn relation_or_none(&mut self) -> Option<TableRef> {
+        (!self.state.tables.is_empty()).then(|| self.relation())
+    }
+
+    /// What joins the newest relation to the `before` ones before it.
+    pub fn join_on(&mut self, before: usize) -> JoinOn {
+        if before == 1
+            && self.rng.chance(18)
+            && let Some(shared) = self.shared_columns()
+        {
+            return shared;
+        }
+        JoinOn::On(self.join_condition())
+    }
+
+    /// A column of the relation at this place that is never NULL, if that is a base table.
+    pub fn never_null_column(&mut self, at: usize) -> Option<Expr> {
+        let relation = &self.relations()[at];
+        let base = self
+            .state
+            .tables
+            .iter()
+            .any(|table| !table.is_view && std::sync::Arc::ptr_eq(&table.columns, &relation.columns));
+        let identity = self.rules.identity;
+        let fits = |column: &&Column| column.is_never_null() && (!identity || column.identity);
+        let tags: Vec<Expr> =
+            relation.columns.iter().filter(fits).map(|column| self.column_expr(relation, column)).collect();
+        if base { self.rng.choose(&tags).cloned() } else { None }
+    }
+
+    /// A condition that lets rows padded with NULL through now and then.
+    pub fn padding_filter(&mut self) -> Expr {
+        let filter = self.filter(2);
+        match self.column(Kind::Any) {
+            Some(column) if self.rng.chance(60) => {
+                Expr::binary(BinaryOp::Or, filter, column.expr.is(Truth::Null))
+            }
+            _ => filter,
+        }
+    }
+
     /// Puts one more relation in scope.
     fn relation(&mut self) -> TableRef {
         if self.rules.subqueries && self.rng.chance(9) {
@@ -103,9 +145,8 @@ impl<'a> Generator<'a> {
         drawn
     }
 
-    fn joined(&mut self, left: TableRef) -> TableRef {
+    pub fn joined(&mut self, left: TableRef) -> TableRef {
         let natural_possible = self.relations().len() == 1;
-        let left_columns = natural_possible.then(|| self.relations()[0].columns.clone());
         let right = self.relation();
         let can = |feature| self.dialect.can(feature);
         let weights = [
@@ -120,25 +161,11 @@ impl<'a> Generator<'a> {
         if kind == Cross {
             return TableRef::join(kind, left, right, JoinOn::Nothing);
         }
-        if let Some(left_columns) = left_columns
+        if natural_possible
             && self.rng.chance(10)
+            && let Some(on) = self.shared_columns()
         {
-            let right_columns = self.relations()[1].columns.clone();
-            let twin = |name: &Name| right_columns.iter().find(|column| column.name == *name);
-            let shared: Vec<(&Column, &Column)> =
-                left_columns.iter().filter_map(|column| Some((column, twin(&column.name)?))).collect();
-            let typed = self.dialect.is_typed();
-            let comparable = |(a, b): &(&Column, &Column)| !typed || a.ty.kind == b.ty.kind;
-            if can(Feature::NaturalJoin) && self.rng.chance(40) && shared.iter().all(comparable) {
-                return TableRef::join(kind, left, right, JoinOn::Natural);
-            }
-            if can(Feature::JoinUsing)
-                && let Some(pair) = self.rng.choose(&shared)
-                && comparable(pair)
-            {
-                let name = pair.0.name.clone();
-                return TableRef::join(kind, left, right, JoinOn::Using(vec![name]));
-            }
+            return TableRef::join(kind, left, right, on);
         }
         if kind == Full && !can(Feature::FullJoinAnyhow) {
             let newest = self.relations().len() - 1;
@@ -154,6 +181,24 @@ impl<'a> Generator<'a> {
         TableRef::join(kind, left, right, JoinOn::On(on))
     }
 
+    /// NATURAL or USING for the two relations in scope, if they have comparable columns of one name.
+    fn shared_columns(&mut self) -> Option<JoinOn> {
+        let [left, right] = self.relations() else { return None };
+        let typed = self.dialect.is_typed();
+        let mut shared = Vec::new();
+        for column in left.columns.iter() {
+            let twin = right.columns.iter().find(|twin| twin.name == column.name);
+            let Some(twin) = twin else { continue };
+            shared.push((column.name.clone(), !typed || column.ty.kind == twin.ty.kind));
+        }
+        let comparable = !shared.is_empty() && shared.iter().all(|(_, comparable)| *comparable);
+        if self.dialect.can(Feature::NaturalJoin) && comparable && self.rng.chance(40) {
+            return Some(JoinOn::Natural);
+        }
+        let (name, comparable) = self.rng.choose(&shared)?;
+        (self.dialect.can(Feature::JoinUsing) && *comparable).then(|| JoinOn::Using(vec![name.clone()]))
+    }
+
     /// What joins the newest relation to those before it: often an equality that some rows meet.
     fn join_condition(&mut self) -> Expr {
         let newest = self.relations().len() - 1;
@@ -166,7 +211,8 @@ impl<'a> Generator<'a> {
         }
         match self.rng.below(12) {
             0 => Expr::Literal(self.some_value(Kind::Bool)),
-            1..3 if self.dialect.can(Feature::LooseOperands) => Expr::int(1),
+            1..3 if self.dialect.is_typed() => Expr::Literal(Value::Bool(true)),
+            1..3 => Expr::int(1),
             _ => self.filter(2),
         }
     }

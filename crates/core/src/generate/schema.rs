@@ -86,7 +86,7 @@ impl Generator<'_> {
     fn column_def(&mut self, name: Name, at: usize, design: &Design, before: &[ColumnDef]) -> ColumnDef {
         let key = design.primary_key == PrimaryKey::Column(at);
         let mut ty = self.data_type(design.strict);
-        if key && !design.without_rowid && self.rng.chance(50) {
+        if key && self.dialect.can(Feature::RowidAlias) && !design.without_rowid && self.rng.chance(50) {
             // The rowid alias, the most special column SQLite has.
             ty = DataType::new("INTEGER", Kind::Int);
         }
@@ -114,7 +114,7 @@ impl Generator<'_> {
             let stored = self.rng.chance(50) || !self.dialect.can(Feature::VirtualColumns);
             constraints.push(ColumnConstraint::Generated { expr, stored });
         } else {
-            if self.rng.chance(14) {
+            if self.rng.chance(22) {
                 constraints.push(ColumnConstraint::NotNull);
             }
             let prefixed = self.dialect.is_prefixed(&ty);
@@ -222,7 +222,7 @@ impl Generator<'_> {
         let collated =
             self.has_collation(kind) && self.dialect.can(Feature::CollatedKeys) && self.rng.chance(15);
         let collation = if collated { self.rng.choose(&self.dialect.collations).cloned() } else { None };
-        (collation, self.rng.chance(20))
+        (collation, self.dialect.can(Feature::OrderedIndexes) && self.rng.chance(20))
     }
 
     pub(super) fn create_index(&mut self, unique: bool) -> Option<Statement> {

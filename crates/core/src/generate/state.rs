@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::resolve::tables_read;
+use super::resolve::{tables_named, tables_read};
 use crate::dialect::{Dialect, Feature};
 use crate::sql::*;
 
@@ -83,7 +83,9 @@ impl Column {
                 ColumnConstraint::PrimaryKey { desc, .. } => {
                     column.unique = true;
                     column.pinned = true;
-                    column.rowid_alias = !desc && def.ty.name.eq_ignore_ascii_case("integer");
+                    column.rowid_alias = dialect.can(Feature::RowidAlias)
+                        && !desc
+                        && def.ty.name.eq_ignore_ascii_case("integer");
                     column.not_null |= dialect.can(Feature::NotNullKeys);
                 }
                 ColumnConstraint::Unique { .. } => {
@@ -100,6 +102,11 @@ impl Column {
         let identity = dialect.type_entry(&column.ty).is_some_and(|entry| entry.identity);
         column.identity = identity && column.has_plain_collation();
         column
+    }
+
+    /// No row has NULL here: declared so, or the rowid by another name.
+    pub fn is_never_null(&self) -> bool {
+        self.not_null || self.rowid_alias
     }
 
     /// Text compares byte by byte.
@@ -176,7 +183,9 @@ impl State {
                 }
             }
         }
-        let rows = reads.iter().filter_map(|name| self.table(name)).map(|table| table.rows.max(1)).product();
+        let joined = tables_named(&view.query);
+        let rows = joined.iter().filter_map(|name| self.table(name)).map(|table| table.rows.max(1));
+        let rows = rows.fold(1, usize::saturating_mul);
         self.tables.push(Table {
             name: view.name.clone(),
             is_view: true,

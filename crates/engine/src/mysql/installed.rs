@@ -34,10 +34,6 @@ pub struct Running {
 }
 
 impl Running {
-    pub fn pid(&self) -> u32 {
-        self.server.pid()
-    }
-
     pub fn has_ended(&mut self) -> bool {
         self.server.ended().is_some()
     }

@@ -1,10 +1,11 @@
 //! The MySQL family over its wire: MySQL, MariaDB, Percona Server, TiDB and OceanBase; a private server
 //! of our own, or one given by URL.
 
+mod choice;
 mod codes;
 mod installed;
 mod login;
-pub(crate) mod releases;
+mod releases;
 mod values;
 
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -18,9 +19,10 @@ use mysql::prelude::Queryable;
 use serde::{Deserialize, Serialize};
 
 use crate::EngineError;
+pub(crate) use choice::{MARIADB, MYSQL, OCEANBASE, PERCONA, TIDB};
 pub use installed::Installed;
 use installed::Running;
-pub use login::{Login, masked};
+pub use login::Login;
 
 /// What a server may take beyond a statement's limit before it is interrupted from outside.
 const GRACE: Duration = Duration::from_secs(2);
@@ -38,11 +40,8 @@ pub enum Flavour {
 }
 
 impl Flavour {
-    pub const ALL: [Flavour; 5] =
-        [Flavour::Mysql, Flavour::Mariadb, Flavour::Percona, Flavour::Tidb, Flavour::OceanBase];
-
     /// The engine in targets and URLs, and the dialect it speaks.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Flavour::Mysql => "mysql",
             Flavour::Mariadb => "mariadb",
@@ -50,10 +49,6 @@ impl Flavour {
             Flavour::Tidb => "tidb",
             Flavour::OceanBase => "oceanbase",
         }
-    }
-
-    pub fn by_name(name: &str) -> Option<Flavour> {
-        Flavour::ALL.into_iter().find(|flavour| flavour.name() == name)
     }
 
     fn default_port(self) -> u16 {
@@ -140,11 +135,6 @@ impl MysqlEngine {
         Ok(engine)
     }
 
-    /// The process of our own server.
-    pub fn server_pid(&self) -> Option<u32> {
-        self.running.as_ref().map(Running::pid)
-    }
-
     fn patience(&self) -> Duration {
         Duration::from_millis(self.limits.millis) + GRACE
     }
@@ -187,7 +177,7 @@ impl MysqlEngine {
         Ok(())
     }
 
-    /// An empty database and the session that every check begins with.
+    /// An empty database.
     fn prepare(&mut self, conn: &mut Conn) -> mysql::Result<()> {
         let database = &self.database;
         if self.made {
@@ -196,7 +186,12 @@ impl MysqlEngine {
         // Fails if there is such a database: then it is somebody else's.
         conn.query_drop(format!("CREATE DATABASE {database} CHARACTER SET utf8mb4"))?;
         self.made = true;
-        conn.select_db(database)?;
+        self.settle(conn)
+    }
+
+    /// The session that every check begins with, in our own database.
+    fn settle(&self, conn: &mut Conn) -> mysql::Result<()> {
+        conn.select_db(&self.database)?;
         conn.query_drop("SET NAMES utf8mb4")?;
         conn.query_drop(format!(
             "SET sql_mode='{SQL_MODE}', time_zone='+00:00', {}",
@@ -214,7 +209,7 @@ impl MysqlEngine {
         });
         match killed {
             Ok(mut conn) => {
-                if conn.select_db(&self.database).is_ok() {
+                if self.settle(&mut conn).is_ok() {
                     self.conn = Some(conn);
                 }
             }
@@ -331,14 +326,8 @@ impl Engine for MysqlEngine {
         if before.millis == limits.millis {
             return;
         }
-        let words = format!("SET {}", self.flavour.time_limit(limits.millis));
         // The patience of a connection is set when it is made.
-        self.conn = match self.connect() {
-            Ok(mut conn) => {
-                (conn.select_db(&self.database).and_then(|()| conn.query_drop(words))).is_ok().then_some(conn)
-            }
-            Err(_) => None,
-        };
+        self.conn = self.connect().and_then(|mut conn| self.settle(&mut conn).map(|()| conn)).ok();
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Flavour, Installed};
 use crate::EngineError;
-use crate::store::debian;
+use crate::store::{Store, debian};
 use crate::target::Step;
 
 /// A series of versions: packages move on within it, and what was obtained is kept.
@@ -53,18 +53,18 @@ pub fn find(flavour: Flavour, wanted: Option<&str>) -> Result<&'static Release, 
 }
 
 impl Release {
-    pub fn installed(&self, store: &Path) -> Installed {
-        let root = store.join("engines").join(self.flavour.name()).join(self.series);
-        Installed { flavour: self.flavour, root }
+    pub fn installed(&self, store: &Store) -> Installed {
+        Installed { flavour: self.flavour, root: store.tree(self.flavour.name(), self.series) }
     }
 
     /// The program and a data directory to start from; obtained if they are not there.
-    pub fn obtain(&self, store: &Path, progress: &mut dyn FnMut(Step)) -> Result<Installed, EngineError> {
+    pub fn obtain(&self, store: &Store, progress: &mut dyn FnMut(Step)) -> Result<Installed, EngineError> {
+        let _busy = debian::one_at_a_time();
         let installed = self.installed(store);
         if installed.is_there() {
             return Ok(installed);
         }
-        let parent: PathBuf = installed.root.parent().unwrap_or(store).to_path_buf();
+        let parent: PathBuf = installed.root.parent().unwrap_or(&installed.root).to_path_buf();
         let not_writable = |error| EngineError::NotWritable { path: parent.clone(), error };
         std::fs::create_dir_all(&parent).map_err(not_writable)?;
         // Beside the place where it will stay; renamed when it is complete, removed if it comes to nothing.
@@ -82,9 +82,9 @@ impl Release {
         let found = candidate.version()?;
         if !is_within(&found, self.series) {
             let (package, wanted) = (self.package.to_string(), what);
-            return Err(EngineError::OtherVersion { package, wanted, found });
+            return Err(EngineError::WrongVersion { package, wanted, found });
         }
-        progress(Step::Initialising { engine: format!("{} {found}", self.flavour.name()) });
+        progress(Step::Preparing { engine: format!("{} {found}", self.flavour.name()) });
         candidate.initialise()?;
         // A tree that somebody else finished meanwhile is as good.
         match std::fs::rename(unfinished.path(), &installed.root) {

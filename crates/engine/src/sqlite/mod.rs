@@ -2,6 +2,7 @@
 
 pub(crate) mod api;
 pub(crate) mod build;
+mod choice;
 mod codes;
 mod meter;
 mod statement;
@@ -19,6 +20,8 @@ use dissent_core::engine::{Engine, ErrorClass, Limits, Reply, Rows, SqlError, Tr
 use dissent_core::sql::Value;
 
 use crate::EngineError;
+pub(crate) use choice::PRODUCT;
+
 use api::{Api, sqlite3, sqlite3_stmt};
 use codes::Stage;
 use meter::{Meter, Over};
@@ -198,6 +201,23 @@ impl SqliteEngine {
             None => Ok(Reply::Done { changed: 0 }),
             Some(statement) if statement.columns() == 0 => self.run_to_end(statement),
             Some(statement) => self.fetch(statement),
+        }
+    }
+
+    /// Prepares, steps to the end and finalises, looking at nothing: the least that running a statement
+    /// can cost. `text` ends in a NUL. The limits hold, so that what a hunt cuts short is cut short here.
+    pub fn run_bare(&mut self, text: &[u8]) {
+        self.meter.start();
+        let mut stmt: *mut sqlite3_stmt = ptr::null_mut();
+        let length = c_int::try_from(text.len()).unwrap_or(0);
+        // SAFETY: the connection is open; `text` is as long as stated; SQLite takes no tail.
+        let code = unsafe {
+            (self.api.sqlite3_prepare_v2)(self.db, text.as_ptr().cast(), length, &mut stmt, ptr::null_mut())
+        };
+        if let (codes::OK, Some(stmt)) = (code, NonNull::new(stmt)) {
+            // SAFETY: a statement that was just prepared, by this library.
+            let mut statement = unsafe { Statement::own(self.api, stmt) };
+            while statement.step() == codes::ROW {}
         }
     }
 

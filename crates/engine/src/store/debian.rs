@@ -4,9 +4,15 @@
 use std::io::ErrorKind;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::{MutexGuard, PoisonError};
 
 use crate::EngineError;
 use crate::target::Step;
+
+/// Held while something is obtained.
+pub fn one_at_a_time() -> MutexGuard<'static, ()> {
+    super::BUSY.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Downloads `package` of a suite and its dependencies, and unpacks them into `tree`.
 pub fn unpack(
