@@ -26,6 +26,15 @@ pub enum EngineError {
     )]
     UnknownVersion { wanted: String, nearest: Vec<&'static str> },
 
+    #[error(
+        "{engine}{wanted} cannot be obtained{} give a server by {engine}://USER:PASSWORD@HOST:PORT/",
+        only(engine, there)
+    )]
+    NoSuchSeries { engine: &'static str, wanted: String, there: Vec<&'static str> },
+
+    #[error("{client} is needed to obtain {what}: install it, or give a server by URL")]
+    NoClient { client: String, what: String },
+
     #[error("there is no file {}", .0.display())]
     NoSuchFile(PathBuf),
 
@@ -72,7 +81,7 @@ fn name_of(what: &str) -> String {
 }
 
 /// Engines that are reached rather than loaded.
-const SERVERS: [&str; 1] = ["postgres"];
+const SERVERS: [&str; 4] = ["postgres", "mysql", "mariadb", "oceanbase"];
 
 /// What a user can give where an engine cannot be obtained.
 fn instead(what: &str) -> String {
@@ -86,5 +95,16 @@ fn any_other(what: &str) -> String {
     match name_of(what) {
         name if SERVERS.contains(&name.as_str()) => format!("{name}://… takes any server"),
         name => format!("{name}:path=FILE takes any library"),
+    }
+}
+
+/// `, only mysql@9.7; or`; nothing but a semicolon if there is none.
+fn only(engine: &str, there: &[&str]) -> String {
+    match there {
+        [] => String::from(";"),
+        series => {
+            let named: Vec<String> = series.iter().map(|series| format!("{engine}@{series}")).collect();
+            format!(", only {}; or", named.join(", "))
+        }
     }
 }

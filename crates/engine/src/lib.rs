@@ -6,6 +6,7 @@
 pub mod duckdb;
 mod error;
 pub mod fake;
+mod mysql;
 mod postgres;
 mod product;
 mod server;

@@ -11,6 +11,11 @@ pub(crate) const PRODUCTS: &[Product] = &[
     crate::duckdb::PRODUCT,
     crate::postgres::POSTGRES,
     crate::postgres::COCKROACHDB,
+    crate::mysql::MYSQL,
+    crate::mysql::MARIADB,
+    crate::mysql::PERCONA,
+    crate::mysql::TIDB,
+    crate::mysql::OCEANBASE,
 ];
 
 /// What a module offers so that its engine can be named, obtained and listed.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::EngineError;
 use crate::duckdb::DuckdbEngine;
+use crate::mysql;
 use crate::postgres;
 use crate::sqlite::SqliteEngine;
 
@@ -22,6 +23,8 @@ pub enum Source {
     Duckdb { path: PathBuf },
     /// A server that speaks PostgreSQL's protocol.
     Postgres(postgres::Place),
+    /// A server of the MySQL family.
+    Mysql(mysql::Place),
 }
 
 impl Source {
@@ -31,6 +34,7 @@ impl Source {
             Source::Library { path } => Box::new(SqliteEngine::load(path)?),
             Source::Duckdb { path } => Box::new(DuckdbEngine::load(path)?),
             Source::Postgres(place) => Box::new(place.open()?),
+            Source::Mysql(place) => Box::new(mysql::MysqlEngine::open(place)?),
         })
     }
 }

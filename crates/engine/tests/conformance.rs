@@ -263,3 +263,115 @@ fn postgres_by_address() {
         assert_eq!(value(server.as_mut(), databases), Value::Int(1), "only the server's own is left");
     }
 }
+
+/// A thousand rows to join.
+macro_rules! thousand {
+    ($query:literal) => {
+        concat!("WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 1000) ", $query)
+    };
+}
+
+/// MySQL, MariaDB and their relatives.
+fn mysql(target: &str) -> Suite {
+    let decimal = |digits: &str| Value::Decimal(digits.to_string());
+    let text = |text: &str| Value::Text(text.to_string());
+    Suite {
+        target: target.to_string(),
+        values: vec![
+            ("SELECT NULL", Value::Null),
+            ("SELECT TRUE", Value::Int(1)),
+            ("SELECT 9223372036854775807", Value::Int(i64::MAX)),
+            ("SELECT -9223372036854775808", Value::Int(i64::MIN)),
+            ("SELECT 18446744073709551615", decimal("18446744073709551615")),
+            ("SELECT CAST(18446744073709551615 AS UNSIGNED)", decimal("18446744073709551615")),
+            ("SELECT 1.50", decimal("1.5")),
+            ("SELECT -0.00", decimal("0")),
+            ("SELECT 1e300", Value::Real(1e300)),
+            ("SELECT 1e-1 + 2e-1", Value::Real(0.1 + 0.2)),
+            ("SELECT ''", text("")),
+            ("SELECT 'it''s \u{e9}\u{1f980} \\\\'", text("it's \u{e9}\u{1f980} \\")),
+            ("SELECT CAST('a' AS BINARY)", Value::Blob(b"a".to_vec())),
+            ("SELECT x'00ff'", Value::Blob(vec![0, 255])),
+            ("SELECT DATE '2020-02-29'", other(Kind::Date, "2020-02-29")),
+            ("SELECT TIME '23:59:59.5'", other(Kind::Time, "23:59:59.5")),
+            ("SELECT TIMESTAMP '1999-12-31 00:00:00'", other(Kind::Timestamp, "1999-12-31 00:00:00")),
+            ("SELECT COUNT(*) FROM (SELECT 1) AS d", Value::Int(1)),
+            ("SELECT SUM(1) FROM (SELECT 1) AS d", decimal("1")),
+        ],
+        setup: &["CREATE TABLE k(a INTEGER PRIMARY KEY)", "INSERT INTO k VALUES (1)"],
+        errors: &[
+            ("SELEC 1", ErrorClass::Syntax),
+            ("SELECT nothing", ErrorClass::Semantic),
+            ("SELECT * FROM nowhere", ErrorClass::Semantic),
+            ("SELECT k.a, COUNT(*) FROM k", ErrorClass::Semantic),
+            ("INSERT INTO k VALUES (1)", ErrorClass::Constraint),
+            ("INSERT INTO k VALUES (NULL)", ErrorClass::Constraint),
+            ("INSERT INTO k VALUES (2147483648)", ErrorClass::Runtime),
+            ("INSERT INTO k VALUES ('a')", ErrorClass::Runtime),
+            ("SELECT 9223372036854775807 + a FROM k", ErrorClass::Runtime),
+        ],
+        endless: thousand!("SELECT COUNT(*) FROM r, r AS s, r AS t, r AS u WHERE r.n + s.n + t.n < u.n - 1"),
+        many_rows: thousand!("SELECT n FROM r"),
+        mess: &[
+            "SET div_precision_increment = 7",
+            "CREATE TABLE left_over(a INTEGER)",
+            "BEGIN",
+            "INSERT INTO left_over VALUES (1)",
+        ],
+        setting: ("SELECT @@div_precision_increment", Value::Int(4)),
+        crash: Some(|engine| {
+            let Value::Text(file) = value(engine, "SELECT @@pid_file") else { panic!() };
+            let pid: libc::pid_t = std::fs::read_to_string(file).unwrap().trim().parse().unwrap();
+            // SAFETY: a signal to a process that the engine has just named as its own.
+            assert_eq!(unsafe { libc::kill(pid, libc::SIGKILL) }, 0);
+        }),
+    }
+}
+
+#[test]
+fn mariadb_10_11() {
+    mysql("mariadb@10.11").run();
+}
+
+#[test]
+fn mysql_newest() {
+    mysql("mysql").run();
+}
+
+#[test]
+fn oceanbase_newest() {
+    let suite = mysql("oceanbase");
+    Suite { crash: Some(|_| kill_child("seekdb")), ..suite }.run();
+}
+
+/// Kills the child of ours that goes by this name.
+fn kill_child(name: &str) {
+    let us = std::process::id().to_string();
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        // `1234 (seekdb) S 1233 …`
+        let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        let parent = stat.rsplit(") ").next().and_then(|rest| rest.split(' ').nth(1));
+        if stat.contains(&format!("({name})")) && parent == Some(&us) {
+            let pid = entry.file_name().to_string_lossy().parse().unwrap();
+            // SAFETY: a signal to a child that has not been waited for.
+            assert_eq!(unsafe { libc::kill(pid, libc::SIGKILL) }, 0);
+            return;
+        }
+    }
+    panic!("no child {name}");
+}
+
+/// A server that somebody else runs, by its address: ours, in this test.
+#[test]
+fn mysql_by_address() {
+    let Some((mut server, _)) = open("mysql") else { return };
+    let Value::Text(socket) = value(server.as_mut(), "SELECT @@socket") else { panic!() };
+    let databases = "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name LIKE 'dissent%'";
+    let host = socket.replace('/', "%2F");
+    // Percona Server and TiDB cannot be obtained; their dialects are tried on their relative.
+    for scheme in ["mysql", "percona", "tidb"] {
+        let suite = mysql(&format!("{scheme}://root@{host}/"));
+        Suite { crash: None, ..suite }.run();
+        assert_eq!(value(server.as_mut(), databases), Value::Int(1), "only the server's own is left");
+    }
+}

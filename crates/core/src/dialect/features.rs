@@ -11,6 +11,11 @@ pub enum Feature {
     DynamicTyping,
     /// Any operator takes any operand, converting it.
     LooseOperands,
+    /// A statement that changes rows fails where a query would convert a value and warn, unless it is told to
+    /// IGNORE that.
+    StrictChanges,
+    /// Text that is not declared otherwise compares by a collation that folds: equal texts differ.
+    FoldedText,
     /// Arithmetic never raises an error: it widens, wraps or gives NULL.
     SafeArithmetic,
     /// Dividing by zero gives NULL or infinity, not an error.
@@ -80,6 +85,10 @@ pub enum Feature {
     VirtualColumns,
     /// ASC, DESC and COLLATE in the keys of PRIMARY KEY and UNIQUE, and `PRIMARY KEY DESC`.
     OrderedKeys,
+    /// COLLATE in the key of an index.
+    CollatedKeys,
+    /// `DROP INDEX i ON t`.
+    DropIndexOn,
     PartialIndexes,
     ExpressionIndexes,
     /// `INSERT OR IGNORE`, `UPDATE OR REPLACE`, `ON CONFLICT` in constraints.

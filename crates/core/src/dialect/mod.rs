@@ -40,6 +40,8 @@ pub struct Dialect {
     pub maintenance: Vec<Name>,
     /// The kinds of index beside the usual one.
     pub index_methods: Vec<IndexMethod>,
+    /// What may follow a table's columns: how it is stored.
+    pub table_options: Vec<TableOption>,
 }
 
 /// How values and parameters are written where dialects differ; `{}` is where the text goes.
@@ -97,6 +99,8 @@ pub struct TypeEntry {
     /// The integers it holds, the longest text it holds; absent: any.
     pub range: Option<(i64, i64)>,
     pub length: Option<usize>,
+    /// Only a prefix of it can be a key, and a literal cannot be its default.
+    pub prefixed: bool,
 }
 
 /// A type that CAST may name, and the kinds it takes without raising an error; none named: all.
@@ -154,6 +158,21 @@ pub struct IndexMethod {
     pub single: bool,
 }
 
+/// A way to store a table: `ENGINE=MEMORY`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TableOption {
+    pub name: Name,
+    #[serde(default = "one")]
+    pub weight: u32,
+    /// Takes columns whose types need a prefix as keys.
+    #[serde(default = "yes")]
+    pub long_values: bool,
+    /// Takes generated columns.
+    #[serde(default = "yes")]
+    pub generated: bool,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Combine {
@@ -191,8 +210,13 @@ pub enum DialectError {
 const FILES: &[(&str, &str)] = &[
     ("cockroachdb", include_str!("../../../../dialects/cockroachdb.toml")),
     ("duckdb", include_str!("../../../../dialects/duckdb.toml")),
+    ("mariadb", include_str!("../../../../dialects/mariadb.toml")),
+    ("mysql", include_str!("../../../../dialects/mysql.toml")),
+    ("oceanbase", include_str!("../../../../dialects/oceanbase.toml")),
+    ("percona", include_str!("../../../../dialects/percona.toml")),
     ("postgres", include_str!("../../../../dialects/postgres.toml")),
     ("sqlite", include_str!("../../../../dialects/sqlite.toml")),
+    ("tidb", include_str!("../../../../dialects/tidb.toml")),
 ];
 
 /// A dialect's file, laid over that of the relative it inherits from: tables are merged, everything
@@ -246,6 +270,11 @@ impl Dialect {
             function.args.first().is_none_or(|arg| *arg == kind || *arg == Kind::Any)
         };
         self.aggregates.iter().any(|function| function.name.eq_ignore_ascii_case(name) && takes(function))
+    }
+
+    /// A type of which only a prefix can be a key.
+    pub fn is_prefixed(&self, ty: &DataType) -> bool {
+        self.type_entry(ty).is_some_and(|entry| entry.prefixed)
     }
 
     /// What is known of a type by its spelling.
@@ -309,6 +338,8 @@ struct File {
     maintenance: Vec<Name>,
     #[serde(default)]
     index_methods: Vec<IndexMethod>,
+    #[serde(default)]
+    table_options: Vec<TableOption>,
 }
 
 #[derive(Deserialize)]
@@ -326,6 +357,8 @@ struct TypeLine {
     range: Option<(i64, i64)>,
     #[serde(default)]
     length: Option<usize>,
+    #[serde(default)]
+    prefixed: bool,
 }
 
 impl File {
@@ -357,6 +390,7 @@ impl File {
                     identity: line.identity,
                     range: line.range,
                     length: line.length,
+                    prefixed: line.prefixed,
                 })
                 .collect(),
             casts: self.casts,
@@ -369,6 +403,7 @@ impl File {
             initial_settings: settings(self.initial_settings),
             maintenance: self.maintenance,
             index_methods: self.index_methods,
+            table_options: self.table_options,
         }
     }
 }

@@ -214,7 +214,10 @@ impl<'a> Generator<'a> {
 
     fn update(&mut self) -> Option<Statement> {
         let table = self.any_table()?;
-        let or = self.conflict_policy(table);
+        let mut or = self.conflict_policy(table);
+        if self.dialect.can(Feature::StrictChanges) {
+            or = Some(OnConflict::Ignore);
+        }
         // What nothing forgives must not be violated.
         let changeable = |column: &&Column| !column.generated && (or.is_some() || !column.pinned);
         let candidates: Vec<&Column> = table.columns.iter().filter(changeable).collect();
@@ -240,7 +243,8 @@ impl<'a> Generator<'a> {
 
     fn drop_index(&mut self) -> Option<Statement> {
         let index = self.rng.choose(&self.state.indexes)?;
-        Some(Statement::Drop { object: ObjectKind::Index, name: index.name.clone(), if_exists: false })
+        let on = self.dialect.can(Feature::DropIndexOn).then(|| index.table.clone());
+        Some(Statement::Drop { object: ObjectKind::Index, name: index.name.clone(), on, if_exists: false })
     }
 
     fn alter(&mut self) -> Option<Statement> {
@@ -266,7 +270,7 @@ impl<'a> Generator<'a> {
                     self.dialect.types.iter().filter(|entry| !strict || entry.strict).collect();
                 let ty = self.rng.pick(&entries).ty.clone();
                 let mut constraints = Vec::new();
-                if self.rng.chance(50) {
+                if self.rng.chance(50) && !self.dialect.is_prefixed(&ty) {
                     let value = self.stored_value(&ty, false);
                     constraints.push(ColumnConstraint::Default(Expr::Literal(value)));
                 }

@@ -457,7 +457,7 @@ impl Generator<'_> {
         let dialect = self.dialect;
         let fits = dialect.can(Feature::Collate)
             && !self.rules.identity
-            && (kind == Kind::Text || dialect.can(Feature::LooseOperands));
+            && (kind == Kind::Text || dialect.can(Feature::DynamicTyping));
         match self.rng.choose(&dialect.collations) {
             Some(collation) if fits => {
                 Expr::Collate { expr: Box::new(self.value_expr(kind, depth)), collation: collation.clone() }

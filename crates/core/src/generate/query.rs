@@ -277,6 +277,9 @@ impl<'a> Generator<'a> {
                 {
                     return column.expr;
                 }
+                if self.rules.identity && self.dialect.can(Feature::FoldedText) {
+                    return Expr::int(1);
+                }
                 let kind = self.kind();
                 self.value_expr(kind, 2)
             })

@@ -1,7 +1,7 @@
 //! Tables, indexes and views.
 
 use super::{Column, Generator, Relation, Rules, Table};
-use crate::dialect::Feature;
+use crate::dialect::{Feature, TableOption};
 use crate::sql::*;
 
 /// What may stand in a key, a CHECK or a generated column.
@@ -50,8 +50,23 @@ impl Generator<'_> {
         if design.strict {
             options.push(Name::from("STRICT"));
         }
+        options.extend(self.table_option(&columns));
         let temporary = self.dialect.can(Feature::TempTables) && self.rng.chance(6);
         Statement::CreateTable(CreateTable { name, temporary, columns, constraints, options, query: None })
+    }
+
+    /// How a table of these columns is stored, if not as usual.
+    fn table_option(&mut self, columns: &[ColumnDef]) -> Option<Name> {
+        let dialect = self.dialect;
+        let generated = columns.iter().any(|column| column.constraints.iter().any(is_generated));
+        let long = columns.iter().any(|column| dialect.is_prefixed(&column.ty));
+        let fits = |option: &TableOption| (option.long_values || !long) && (option.generated || !generated);
+        if dialect.table_options.is_empty() || !self.rng.chance(50) {
+            return None;
+        }
+        let weights: Vec<u32> =
+            dialect.table_options.iter().map(|option| if fits(option) { option.weight } else { 0 }).collect();
+        Some(dialect.table_options[self.rng.weighted(&weights)].name.clone())
     }
 
     fn data_type(&mut self, strict: bool) -> DataType {
@@ -74,6 +89,9 @@ impl Generator<'_> {
         if key && self.dialect.can(Feature::RowidAlias) && !design.without_rowid && self.rng.chance(50) {
             // The rowid alias, the most special column SQLite has.
             ty = DataType::new("INTEGER", Kind::Int);
+        }
+        while key && self.dialect.is_prefixed(&ty) {
+            ty = self.data_type(design.strict);
         }
         let mut constraints = Vec::new();
         if key {
@@ -99,10 +117,11 @@ impl Generator<'_> {
             if self.rng.chance(22) {
                 constraints.push(ColumnConstraint::NotNull);
             }
-            if self.rng.chance(14) {
+            let prefixed = self.dialect.is_prefixed(&ty);
+            if self.rng.chance(14) && !prefixed {
                 constraints.push(ColumnConstraint::Unique { on_conflict: self.conflict_clause() });
             }
-            if self.rng.chance(10) {
+            if self.rng.chance(10) && !prefixed {
                 let value = self.stored_value(&ty, false);
                 constraints.push(ColumnConstraint::Default(Expr::Literal(value)));
             }
@@ -114,7 +133,9 @@ impl Generator<'_> {
                 constraints.push(ColumnConstraint::References { table, column });
             }
         }
-        let collated = self.has_collation(ty.kind) && self.rng.chance(22);
+        let generated = constraints.iter().any(is_generated) && !self.dialect.can(Feature::DynamicTyping);
+        let settled = generated || ty.name.contains("COLLATE");
+        let collated = self.has_collation(ty.kind) && !settled && self.rng.chance(22);
         let collation = if collated { self.rng.choose(&self.dialect.collations).cloned() } else { None };
         if let Some(collation) = collation {
             constraints.push(ColumnConstraint::Collate(collation));
@@ -124,7 +145,7 @@ impl Generator<'_> {
 
     /// Values of the kind may be collated.
     fn has_collation(&self, kind: Kind) -> bool {
-        self.dialect.can(Feature::Collate) && (kind == Kind::Text || self.dialect.can(Feature::LooseOperands))
+        self.dialect.can(Feature::Collate) && (kind == Kind::Text || self.dialect.can(Feature::DynamicTyping))
     }
 
     fn conflict_clause(&mut self) -> Option<OnConflict> {
@@ -186,13 +207,20 @@ impl Generator<'_> {
             .iter()
             .map(|column| {
                 let (collation, desc) = self.key_modifiers(column.ty.kind);
-                IndexKey { expr: Expr::bare_column(column.name.clone()), collation, desc }
+                let prefix = self.key_prefix(column);
+                IndexKey { expr: Expr::bare_column(column.name.clone()), prefix, collation, desc }
             })
             .collect()
     }
 
+    /// How much of a column is the key, if not all.
+    fn key_prefix(&mut self, column: &Column) -> Option<u32> {
+        self.dialect.is_prefixed(&column.ty).then(|| self.rng.between(1, 5) as u32)
+    }
+
     fn key_modifiers(&mut self, kind: Kind) -> (Option<Name>, bool) {
-        let collated = self.has_collation(kind) && self.rng.chance(15);
+        let collated =
+            self.has_collation(kind) && self.dialect.can(Feature::CollatedKeys) && self.rng.chance(15);
         let collation = if collated { self.rng.choose(&self.dialect.collations).cloned() } else { None };
         (collation, self.dialect.can(Feature::OrderedIndexes) && self.rng.chance(20))
     }
@@ -211,7 +239,7 @@ impl Generator<'_> {
             let (collation, desc) = self.key_modifiers(kind);
             // A text alone, in parentheses or not, would be read as the name of a column.
             if visit::any_expr(&expr, |inner| matches!(inner, Expr::Column(_))) {
-                keys.push(IndexKey { expr, collation, desc });
+                keys.push(IndexKey { expr, prefix: None, collation, desc });
             }
         }
         if let Some((_, methods_keys)) = &method {
@@ -245,6 +273,7 @@ impl Generator<'_> {
         columns.truncate(if method.single { 1 } else { self.rng.between(1, 3) });
         let key = |column: &&Column| IndexKey {
             expr: Expr::bare_column(column.name.clone()),
+            prefix: None,
             collation: None,
             desc: false,
         };
@@ -263,4 +292,8 @@ impl Generator<'_> {
             .any(|read| self.state.table(read).is_some_and(|table| table.temporary));
         Some(Statement::CreateView(CreateView { name, temporary, columns: Vec::new(), query }))
     }
+}
+
+fn is_generated(constraint: &ColumnConstraint) -> bool {
+    matches!(constraint, ColumnConstraint::Generated { .. })
 }

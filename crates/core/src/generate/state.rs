@@ -210,7 +210,9 @@ impl State {
             create.columns.iter().map(|def| Column::from_def(def, dialect)).collect();
         let option = |word: &str| create.options.iter().any(|option| option.eq_ignore_ascii_case(word));
         let has_rowid = !option("WITHOUT ROWID");
-        let mut constrained = columns.iter().any(|column| column.pinned || column.not_null);
+        let unfitting = |column: &Column| column.generated && dialect.can(Feature::StrictChanges);
+        let mut constrained =
+            columns.iter().any(|column| column.pinned || column.not_null || unfitting(column));
         let mut keyed = columns.iter().any(|column| column.unique);
         let mut checked = false;
         for constraint in &create.constraints {

@@ -15,7 +15,7 @@ use super::Oracle;
 use super::arms::Arms;
 use super::gate::{self, has_aggregate};
 use super::judge::{self, Equality};
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, Feature};
 use crate::engine::{Rows, Trouble};
 use crate::finding::Verdict;
 use crate::generate::{Generator, Rules};
@@ -206,7 +206,7 @@ impl Oracle for Distinct {
         if !select.distinct || grouped || !items_without_aggregates(select) || has_aggregate(predicate) {
             return Ok(Verdict::skip(NOT_APPLICABLE));
         }
-        if folds_text(select) {
+        if folds_text(select, session.dialect()) {
             return Ok(Verdict::skip(AMBIGUOUS));
         }
         let parts = partitions(predicate).map(|(label, condition)| (label, filtered(query, condition)));
@@ -216,13 +216,29 @@ impl Oracle for Distinct {
 }
 
 /// A COLLATE in what is deduplicated or grouped: equal values need not be identical (SOUNDNESS 0.8).
-fn folds_text(select: &Select) -> bool {
-    let collates = |expr: &Expr| visit::any_expr(expr, |inner| matches!(inner, Expr::Collate { .. }));
+/// So it is with any computed text where texts fold unless a column says otherwise.
+fn folds_text(select: &Select, dialect: &Dialect) -> bool {
+    let collates = |expr: &Expr| {
+        (dialect.can(Feature::FoldedText) && is_computed(expr))
+            || visit::any_expr(expr, |inner| matches!(inner, Expr::Collate { .. }))
+    };
     select.group_by.iter().any(collates)
         || select.items.iter().any(|item| match item {
             SelectItem::Expr { expr, .. } => collates(expr),
             _ => false,
         })
+}
+
+/// Neither a column nor a constant, nor a number that an aggregate makes of whatever it is given.
+fn is_computed(expr: &Expr) -> bool {
+    match expr {
+        Expr::Column(_) | Expr::Literal(_) => false,
+        Expr::Aggregate(aggregate) => match aggregate.name.to_ascii_uppercase().as_str() {
+            "COUNT" | "SUM" => false,
+            _ => aggregate.args.iter().any(is_computed),
+        },
+        _ => true,
+    }
 }
 
 /// `SELECT keys … GROUP BY keys`, over columns; and the keys with their kinds.
@@ -274,7 +290,7 @@ impl Oracle for GroupBy {
         if !selects_only_keys(select) || select.having.is_some() || has_aggregate(predicate) {
             return Ok(Verdict::skip(NOT_APPLICABLE));
         }
-        if folds_text(select) {
+        if folds_text(select, session.dialect()) {
             return Ok(Verdict::skip(AMBIGUOUS));
         }
         let parts = partitions(predicate).map(|(label, condition)| (label, filtered(query, condition)));
@@ -306,7 +322,7 @@ impl Oracle for Having {
         if !selects_only_keys(select) || select.having.is_some() {
             return Ok(Verdict::skip(NOT_APPLICABLE));
         }
-        if folds_text(select) {
+        if folds_text(select, session.dialect()) {
             return Ok(Verdict::skip(AMBIGUOUS));
         }
         let parts = partitions(predicate).map(|(label, condition)| (label, having(query, condition)));
@@ -419,7 +435,7 @@ impl Oracle for Aggregate {
             "SUM" => return Ok(Verdict::skip("sum that may round or overflow")),
             _ => return Ok(Verdict::skip("aggregate that is not decomposable")),
         };
-        if folds_text(select) {
+        if folds_text(select, session.dialect()) {
             return Ok(Verdict::skip(AMBIGUOUS));
         }
         let mut arms = Arms::new("the aggregate over the whole is that over its three partitions");

@@ -1,6 +1,7 @@
 //! Engines kept on this machine, by version: found, or downloaded and compiled once.
 
 mod compile;
+pub(crate) mod debian;
 mod download;
 pub(crate) mod library;
 pub(crate) mod package;
