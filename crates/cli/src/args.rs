@@ -25,6 +25,10 @@ pub enum Command {
     Replay(ReplayArgs),
     /// Make a finding small: exit 1 if it fails (and is now as small as it gets), 0 if it no longer does
     Reduce(ReduceArgs),
+    /// Date a finding: between which released versions it appeared and vanished
+    Bisect(BisectArgs),
+    /// List the bugs of a campaign: exit 1 if there are any
+    Findings(FindingsArgs),
     /// List the oracles: the ways to ask one question twice
     Oracles,
     /// Measure what Dissent itself costs: a hunt's statements against the same ones through the bare C API
@@ -169,6 +173,44 @@ pub struct ReduceArgs {
     /// The address space of the process that runs the checks, in MiB
     #[arg(long, hide = true, value_name = "MIB", default_value = "4096")]
     pub worker_memory: u64,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct BisectArgs {
+    /// The finding: its directory, or its finding.json; what is learned is written to it and its report.md
+    #[arg(value_name = "DIR")]
+    pub finding: PathBuf,
+
+    /// The versions to look at: 3.20.0..3.34.0, 3.20.0.., ..3.34.0 [default: all that can be obtained]
+    #[arg(long, value_name = "A..B")]
+    pub versions: Option<String>,
+
+    /// Look only at versions that are on this machine; obtain nothing
+    #[arg(long)]
+    pub installed: bool,
+
+    /// How many versions to check side by side [default: the number of cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub jobs: Option<u32>,
+
+    /// A statement that runs longer than this hangs (at least 3s)
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration::parse)]
+    pub hang_limit: Duration,
+
+    /// The address space of the processes that run the checks, in MiB
+    #[arg(long, hide = true, value_name = "MIB", default_value = "4096")]
+    pub worker_memory: u64,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct FindingsArgs {
+    /// The campaign's directory [default: the newest one in dissent-out]
+    #[arg(value_name = "DIR")]
+    pub campaign: Option<PathBuf>,
+
+    /// How to print the list
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: SummaryFormat,
 }
 
 #[cfg(test)]

@@ -57,10 +57,6 @@ impl<'a> Desk<'a> {
         }
     }
 
-    pub fn bugs(&self) -> &[Bug] {
-        self.bugs.list()
-    }
-
     pub fn waiting(&self) -> usize {
         self.waiting.len()
     }

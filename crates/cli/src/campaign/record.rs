@@ -17,10 +17,6 @@ const REPORT_FILE: &str = "report.md";
 /// The script as it was found: reduction rewrites the others and leaves this one.
 const ORIGINAL_SCRIPT_FILE: &str = "original.sql";
 
-/// Every file of a finding; together they replace each other when a smaller example of a bug is found.
-pub const ALL_FILES: [&str; 5] =
-    [ORIGINAL_SCRIPT_FILE, ORIGINAL_FINDING_FILE, SCRIPT_FILE, REPORT_FILE, FINDING_FILE];
-
 /// A finding by its directory or its file; whatever is wrong with it is one sentence.
 pub fn read(path: &Path) -> anyhow::Result<Finding> {
     let file = if path.is_dir() { path.join(FINDING_FILE) } else { path.to_path_buf() };

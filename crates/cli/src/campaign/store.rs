@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use dissent_core::dialect::Dialect;
-use dissent_core::finding::{Class, Finding};
+use dissent_core::finding::Finding;
 use dissent_core::report;
 use serde::Serialize;
 
@@ -19,11 +19,13 @@ use super::record::{self, FINDING_FILE, ORIGINAL_FINDING_FILE, pretty};
 use crate::duration::UtcTime;
 use crate::system;
 
-const CAMPAIGN_FILE: &str = "campaign.json";
+pub const CAMPAIGN_FILE: &str = "campaign.json";
 const SUMMARY_FILE: &str = "summary.json";
-const FINDINGS: &str = "findings";
+pub const FINDINGS: &str = "findings";
 const UNSTABLE: &str = "unstable";
 const DUPLICATES: &str = "duplicates";
+/// Where campaigns go that the user names no place for.
+pub const DEFAULT_PARENT: &str = "dissent-out";
 pub const BUGS_FILE: &str = "bugs.json";
 
 /// `campaign.json`: what was run, enough to run it again.
@@ -54,8 +56,6 @@ pub struct Store {
 #[derive(Clone, Debug)]
 pub struct StoredFinding {
     pub id: String,
-    pub oracle: String,
-    pub class: Class,
     pub directory: PathBuf,
 }
 
@@ -197,12 +197,7 @@ impl Store {
             }
             write_directory(&parent, &id, files)
                 .with_context(|| format!("cannot write the finding {}", directory.display()))?;
-            return Ok(Some(StoredFinding {
-                id,
-                oracle: finding.subject.oracle.clone(),
-                class: finding.evidence.class,
-                directory,
-            }));
+            return Ok(Some(StoredFinding { id, directory }));
         }
         Ok(None)
     }
@@ -258,7 +253,7 @@ fn holds_subject(directory: &Path, finding: &Finding) -> bool {
 
 /// `dissent-out/sqlite-3.30.1-20240229-235959`; two hunts in one second get a number.
 fn create_default(target: &str, now: &UtcTime) -> anyhow::Result<PathBuf> {
-    let parent = Path::new("dissent-out");
+    let parent = Path::new(DEFAULT_PARENT);
     fs::create_dir_all(parent)
         .context("cannot make the output directory dissent-out (--out names another place)")?;
     let name = format!("{}-{}", file_name_safe(target), now.compact());
@@ -285,7 +280,7 @@ fn file_name_safe(target: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dissent_core::finding::{Evidence, FINDING_FORMAT, Origin};
+    use dissent_core::finding::{Class, Evidence, FINDING_FORMAT, Origin};
     use dissent_core::sql::Statement;
     use dissent_core::subject::Subject;
 

@@ -1,6 +1,8 @@
 //! The subcommands, one file each.
 
 mod bench;
+mod bisect;
+mod findings;
 mod hunt;
 mod oracles;
 mod reduce;
@@ -24,6 +26,8 @@ pub fn run(command: Command) -> anyhow::Result<u8> {
         Command::Hunt(args) => hunt::run(args),
         Command::Replay(args) => replay::run(args),
         Command::Reduce(args) => reduce::run(args),
+        Command::Bisect(args) => bisect::run(args),
+        Command::Findings(args) => findings::run(args),
         Command::Oracles => oracles::run(),
         Command::Bench(args) => bench::run(args),
         Command::Worker => worker::run(),

@@ -9,6 +9,7 @@ use dissent_core::dialect::Dialect;
 use dissent_core::finding::Finding;
 use dissent_core::reduce::Weight;
 use dissent_core::subject::Subject;
+use dissent_core::triage;
 use dissent_engine::Target;
 
 use super::{check_hang_limit, obtain};
@@ -29,11 +30,11 @@ pub fn run(args: ReduceArgs) -> anyhow::Result<u8> {
             continue;
         }
         match reduce(&args, &directory, finding)? {
-            Some(line) => {
+            Ok(line) => {
                 writeln!(std::io::stdout(), "{line}")?;
                 code = crate::FOUND;
             }
-            None => writeln!(std::io::stdout(), "{}: no longer fails", directory.display())?,
+            Err(why) => writeln!(std::io::stdout(), "{}: {why}", directory.display())?,
         }
     }
     Ok(code)
@@ -51,7 +52,12 @@ fn findings_at(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(vec![record::directory_of(path)?])
 }
 
-fn reduce(args: &ReduceArgs, directory: &Path, mut finding: Finding) -> anyhow::Result<Option<String>> {
+/// What became of it in one line; the inner `Err` says why there is nothing to reduce.
+fn reduce(
+    args: &ReduceArgs,
+    directory: &Path,
+    mut finding: Finding,
+) -> anyhow::Result<Result<String, String>> {
     let target = Target::parse(args.target.as_deref().unwrap_or(&finding.target))?;
     if target.dialect() != finding.dialect {
         bail!("the finding is in the dialect of {}, which {target} does not speak", finding.dialect);
@@ -73,15 +79,16 @@ fn reduce(args: &ReduceArgs, directory: &Path, mut finding: Finding) -> anyhow::
     let job = Job { place: &place, dialect: &dialect, allowance };
     let reduced = job.run(&finding, &mut line);
     line.clear();
-    let reduced = match reduced.with_context(|| format!("cannot reduce {}", directory.display()))?.0 {
+    let mut reduced = match reduced.with_context(|| format!("cannot reduce {}", directory.display()))?.0 {
         Reduced::Confirmed(reduced) => reduced,
-        Reduced::Unstable(_) => return Ok(None),
+        Reduced::Unstable(why) => return Ok(Err(why)),
     };
+    reduced.triage.signature = Some(triage::signature(&reduced.subject, &reduced.evidence));
     record::rewrite(directory, &reduced, &dialect)?;
     let tokens = Weight::of(&reduced.subject, &dialect).tokens;
     let (checks, complete) =
         reduced.triage.reduction.as_ref().map_or((0, true), |note| (note.checks, note.complete));
-    Ok(Some(format!(
+    Ok(Ok(format!(
         "{}: {} → {} statements, {} → {tokens} tokens ({checks} checks{})",
         directory.display(),
         before.0,

@@ -51,17 +51,7 @@ pub enum Answer {
     },
     CannotTell {
         reason: String,
-        setup_failures: Vec<usize>,
     },
-}
-
-impl Answer {
-    pub fn class(&self) -> Option<Class> {
-        match self {
-            Answer::Fails { evidence, .. } => Some(evidence.class),
-            _ => None,
-        }
-    }
 }
 
 impl Checker {
@@ -110,7 +100,7 @@ impl Checker {
                     let setup_failures = checked.setup_failures;
                     return Ok(match checked.outcome {
                         CheckOutcome::Agrees => Answer::Holds { setup_failures },
-                        CheckOutcome::CannotTell(reason) => Answer::CannotTell { reason, setup_failures },
+                        CheckOutcome::CannotTell(reason) => Answer::CannotTell { reason },
                         CheckOutcome::Differs(evidence) => Answer::Fails { evidence, setup_failures },
                     });
                 }

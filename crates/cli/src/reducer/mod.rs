@@ -119,7 +119,7 @@ fn why_unstable(answer: &Answer) -> String {
             format!("in a process of its own it fails otherwise ({})", evidence.class)
         }
         Answer::Holds { .. } => "in a process of its own it does not fail".to_string(),
-        Answer::CannotTell { reason, .. } => format!("in a process of its own it cannot be told: {reason}"),
+        Answer::CannotTell { reason } => format!("in a process of its own it cannot be told: {reason}"),
     }
 }
 

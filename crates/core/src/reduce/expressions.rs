@@ -160,6 +160,13 @@ fn shorter(expr: &Expr) -> Vec<Expr> {
                 });
             }
         }
+        Expr::Binary { left, right, .. } => {
+            if let (Expr::Row(left), Expr::Row(right)) = (&**left, &**right)
+                && left.len() == right.len()
+            {
+                (0..left.len()).for_each(|at| push(&mut |expr| shorter_rows(expr, at)));
+            }
+        }
         Expr::Between { expr: inner, low, high, .. } => {
             options.push(Expr::binary(BinaryOp::Ge, (**inner).clone(), (**low).clone()));
             options.push(Expr::binary(BinaryOp::Le, (**inner).clone(), (**high).clone()));
@@ -182,6 +189,19 @@ fn shorter(expr: &Expr) -> Vec<Expr> {
         options.push(Expr::InList { expr: expr.clone(), list: vec![Expr::int(1)], negated: false });
     }
     options
+}
+
+/// One place less on both sides of a comparison of row values.
+fn shorter_rows(expr: &mut Expr, at: usize) -> bool {
+    let Expr::Binary { left, right, .. } = expr else { return false };
+    for side in [left, right] {
+        let Expr::Row(row) = &mut **side else { return false };
+        row.remove(at);
+        if let [only] = row.as_slice() {
+            **side = only.clone();
+        }
+    }
+    true
 }
 
 /// Without its NOT.

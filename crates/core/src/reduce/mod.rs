@@ -64,6 +64,7 @@ pub fn all() -> &'static [&'static dyn Pass] {
         &expressions::Together,
         &expressions::Expressions,
         &inline::Inline,
+        &relations::OneTable,
         &rows::Merge,
         &schema::Schema,
         &columns::Columns,

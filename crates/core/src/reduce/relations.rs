@@ -1,9 +1,75 @@
 //! What queries read from: joins become one of their sides, relations lose hints, aliases and conditions.
 
 use super::sites::{change_select, change_table, each_select, each_table, replace_in_tests};
+use super::statements::mentions;
 use super::{Edit, Pass};
 use crate::sql::*;
 use crate::subject::Subject;
+
+/// One table in the place of another, which is then not needed.
+pub struct OneTable;
+
+impl Pass for OneTable {
+    fn name(&self) -> &'static str {
+        "one-table"
+    }
+
+    fn candidates(&self, subject: &Subject) -> Vec<Edit> {
+        let tables: Vec<Name> = subject
+            .setup
+            .iter()
+            .filter_map(|statement| match statement {
+                Statement::CreateTable(create) => Some(create.name.clone()),
+                _ => None,
+            })
+            .collect();
+        let pairs = tables.iter().flat_map(|gone| tables.iter().map(move |kept| (gone, kept)));
+        pairs
+            .filter(|(gone, kept)| gone != kept)
+            .map(|(gone, kept)| {
+                let (gone, kept) = (gone.clone(), kept.clone());
+                Edit::new(move |subject| use_instead(subject, &gone, &kept))
+            })
+            .collect()
+    }
+}
+
+/// Queries read `kept` under the name of `gone`; what builds `gone` goes.
+fn use_instead(subject: &mut Subject, gone: &Name, kept: &Name) -> bool {
+    let mut places = Vec::new();
+    each_table(subject, |at, table| {
+        if matches!(table, TableRef::Table { name, .. } if name == gone) {
+            places.push(at);
+        }
+    });
+    // The name itself could be taken for the other table's, so it becomes an alias of its own.
+    let alias = Name::from(format!("a{}", gone.as_str()));
+    let mut qualified = false;
+    for at in &places {
+        change_table(subject, *at, |table| {
+            *table = match table {
+                TableRef::Table { alias: Some(alias), .. } => {
+                    TableRef::Table { name: kept.clone(), alias: Some(alias.clone()), hint: None }
+                }
+                _ => {
+                    qualified = true;
+                    TableRef::Table { name: kept.clone(), alias: Some(alias.clone()), hint: None }
+                }
+            };
+            true
+        });
+    }
+    if qualified {
+        replace_in_tests(subject, |expr| match expr {
+            Expr::Column(column) if column.table.as_ref() == Some(gone) => {
+                Some(Expr::column(alias.clone(), column.column.clone()))
+            }
+            _ => None,
+        });
+    }
+    subject.setup.retain(|statement| !mentions(statement, gone));
+    !places.is_empty()
+}
 
 pub struct Joins;
 
