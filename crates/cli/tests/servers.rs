@@ -58,23 +58,46 @@ fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// A long hunt, its worker, and the home of the worker's server.
-fn hunting(directory: &Path, out: &str) -> (Child, u32, PathBuf) {
-    let mut command = Command::new(BINARY);
-    command.args(["hunt", TARGET, "--jobs", "1", "--time", "10m", "--seed", "1", "--out", out]);
-    let hunt = command.current_dir(directory).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    // The first worker only tells the version; one that has found a directory to write to is the hunt's.
-    let (worker, home) = wait_for("a worker starts its server", || {
-        if !directory.join(out).join("findings").exists() && !directory.join(out).exists() {
-            return None;
-        }
-        let workers = processes().into_iter().filter(|(_, parent, _)| *parent == hunt.id());
-        workers.map(|(worker, ..)| worker).find_map(|worker| {
-            let (_, place) = servers_of(worker).into_iter().next()?;
-            Some((worker, place.parent()?.to_path_buf()))
+/// A long hunt, ended with the test.
+struct Hunt(Child);
+
+impl Hunt {
+    /// Its worker at this moment, and the home of that worker's server.
+    fn worker(&self) -> (u32, PathBuf) {
+        wait_for("a worker uses its server", || {
+            let workers = processes().into_iter().filter(|(_, parent, _)| *parent == self.0.id());
+            workers.map(|(worker, ..)| worker).find_map(|worker| {
+                let (_, place) = servers_of(worker).into_iter().find(|(pid, _)| serves(*pid))?;
+                Some((worker, place.parent()?.to_path_buf()))
+            })
         })
-    });
-    (hunt, worker, home)
+    }
+
+    fn kill(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Drop for Hunt {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Whether the process answers statements: it then has the name of the database in its title.
+fn serves(pid: u32) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/cmdline")).is_ok_and(|title| title.contains(" dissent_"))
+}
+
+fn hunting(directory: &Path) -> Hunt {
+    let mut command = Command::new(BINARY);
+    command.args(["hunt", TARGET, "--jobs", "1", "--time", "10m", "--seed", "1", "--out", "second"]);
+    command.current_dir(directory).stdout(Stdio::null()).stderr(Stdio::null());
+    let hunt = Hunt(command.spawn().unwrap());
+    // The first worker only tells the version.
+    wait_for("the hunt begins", || directory.join("second").exists().then_some(()));
+    hunt
 }
 
 fn kill(pid: u32) {
@@ -88,19 +111,16 @@ fn no_server_outlives_its_worker_or_the_hunt() {
     if !obtained(directory.path()) {
         return;
     }
-    let (mut hunt, worker, home) = hunting(directory.path(), "second");
+    let mut hunt = hunting(directory.path());
+    let (worker, home) = hunt.worker();
 
     // Another worker takes the place of the one that was killed, with a server of its own.
     kill(worker);
     wait_for("the server ends with its worker", || servers_of(worker).is_empty().then_some(()));
-    let next = wait_for("another worker starts a server", || {
-        let workers = processes().into_iter().filter(|(_, parent, _)| *parent == hunt.id());
-        workers.map(|(worker, ..)| worker).find(|worker| !servers_of(*worker).is_empty())
-    });
+    let (next, _) = hunt.worker();
     assert!(!home.exists(), "the next server removes what the dead one left");
 
-    kill(hunt.id());
-    hunt.wait().unwrap();
+    hunt.kill();
     wait_for("nothing outlives the hunt", || servers_of(next).is_empty().then_some(()));
 }
 
@@ -110,7 +130,8 @@ fn a_server_that_is_killed_is_started_again() {
     if !obtained(directory.path()) {
         return;
     }
-    let (mut hunt, worker, home) = hunting(directory.path(), "second");
+    let mut hunt = hunting(directory.path());
+    let (worker, home) = hunt.worker();
     let server = wait_for("the server's first process is there", || {
         let all = processes().into_iter();
         let mut own = all.filter(|(_, parent, place)| *parent == worker && place.starts_with(&home));
@@ -120,7 +141,6 @@ fn a_server_that_is_killed_is_started_again() {
     wait_for("the worker starts another server", || {
         servers_of(worker).iter().any(|(_, place)| !place.starts_with(&home)).then_some(())
     });
-    kill(hunt.id());
-    hunt.wait().unwrap();
+    hunt.kill();
     wait_for("nothing outlives the hunt", || servers_of(worker).is_empty().then_some(()));
 }
