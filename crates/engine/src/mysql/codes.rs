@@ -28,8 +28,8 @@ pub fn class(code: u16, state: &str, message: &str, flavour: Flavour) -> ErrorCl
         1242 | 1264 | 1265 | 1292 | 1365 | 1366 | 1367 | 1406 | 1411 | 1426 | 1441 | 1690 | 1691 | 1139 => {
             ErrorClass::Runtime
         }
-        // JSON and regular expressions that are none, and functions that refuse a value.
-        3140..=3158 | 3685..=3699 | 4035..=4042 => ErrorClass::Runtime,
+        // Dates, texts, JSON and regular expressions that are none, and functions that refuse a value.
+        1300 | 1525 | 3854 | 3140..=3158 | 3685..=3699 | 4035..=4042 => ErrorClass::Runtime,
         // Interrupted, out of time, out of memory, out of room, too deep, too large, waited too long.
         1317 | 3024 | 1969 | 1205 | 1206 | 1213 | 1021 | 1037 | 1038 | 1041 | 1104 | 1114 | 1116 | 1119
         | 1135 | 1153 | 1226 | 1301 | 1436 | 1473 | 3170 | 3500 | 4031 => ErrorClass::Limit,
