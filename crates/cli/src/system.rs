@@ -43,8 +43,7 @@ pub fn inherited_path(descriptor: RawFd) -> String {
 pub fn confine(command: &mut Command, file: &File, memory_bytes: u64) {
     let descriptor = file.as_raw_fd();
     let supervisor = std::process::id() as libc::pid_t;
-    let limit = |bytes| libc::rlimit { rlim_cur: bytes, rlim_max: bytes };
-    let (memory, core) = (limit(memory_bytes), limit(0));
+    let core = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     let prepare = move || {
         // SAFETY: between fork and exec only async-signal-safe calls are made, on plain values; nothing
         // is allocated. The limits outlive the calls that read them.
@@ -54,6 +53,10 @@ pub fn confine(command: &mut Command, file: &File, memory_bytes: u64) {
             if libc::getppid() != supervisor {
                 libc::_exit(1);
             }
+            // The hard limit stays: a server that the worker starts may need more than the worker.
+            let mut memory = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+            check(libc::getrlimit(libc::RLIMIT_AS, &mut memory))?;
+            memory.rlim_cur = memory_bytes.min(memory.rlim_max);
             check(libc::setrlimit(libc::RLIMIT_AS, &memory))?;
             check(libc::setrlimit(libc::RLIMIT_CORE, &core))?;
             check(libc::fcntl(descriptor, libc::F_SETFD, 0))?;

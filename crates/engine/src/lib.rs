@@ -3,12 +3,18 @@
 //! A user names a [`Target`] (`sqlite@3.30.1`); obtaining it gives a [`Source`], which can be handed to
 //! another process; opening that gives an engine.
 
+pub mod duckdb;
 mod error;
 pub mod fake;
+mod mysql;
+mod postgres;
+mod product;
+mod server;
 mod source;
 pub mod sqlite;
 mod store;
 mod target;
+mod url;
 
 pub use error::EngineError;
 pub use source::Source;

@@ -6,6 +6,9 @@ use dissent_core::engine::Engine;
 use serde::{Deserialize, Serialize};
 
 use crate::EngineError;
+use crate::duckdb::DuckdbEngine;
+use crate::mysql;
+use crate::postgres;
 use crate::sqlite::SqliteEngine;
 
 /// Enough to open the engine in any process on this machine.
@@ -16,6 +19,12 @@ pub enum Source {
     Bundled,
     /// A shared library of SQLite.
     Library { path: PathBuf },
+    /// A shared library of DuckDB.
+    Duckdb { path: PathBuf },
+    /// A server that speaks PostgreSQL's protocol.
+    Postgres(postgres::Place),
+    /// A server of the MySQL family.
+    Mysql(mysql::Place),
 }
 
 impl Source {
@@ -23,6 +32,9 @@ impl Source {
         Ok(match self {
             Source::Bundled => Box::new(SqliteEngine::bundled()?),
             Source::Library { path } => Box::new(SqliteEngine::load(path)?),
+            Source::Duckdb { path } => Box::new(DuckdbEngine::load(path)?),
+            Source::Postgres(place) => Box::new(place.open()?),
+            Source::Mysql(place) => Box::new(mysql::MysqlEngine::open(place)?),
         })
     }
 }

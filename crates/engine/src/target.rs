@@ -1,25 +1,18 @@
 //! The names users give to databases: `sqlite`, `sqlite@3.30.1`, `sqlite:path=/usr/lib/libsqlite3.so`.
 
 use std::fmt;
-use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 
-use crate::sqlite::versions::{self, Release};
-use crate::store::Store;
+use crate::product::{self, Choice};
 use crate::{EngineError, Source};
 
 /// A database as the user named it.
 #[derive(Clone, Debug)]
 pub struct Target {
     name: String,
-    engine: Named,
-}
-
-#[derive(Clone, Debug)]
-enum Named {
-    Bundled,
-    Release(&'static Release),
-    Library(PathBuf),
+    dialect: &'static str,
+    choice: Arc<dyn Choice>,
 }
 
 impl Target {
@@ -27,53 +20,21 @@ impl Target {
         let name = text.trim();
         let end = name.find(['@', ':']).unwrap_or(name.len());
         let (engine, rest) = name.split_at(end);
-        if engine != "sqlite" {
-            return Err(EngineError::UnknownEngine(engine.to_string()));
-        }
-        let engine = if let Some(path) = rest.strip_prefix(":path=").filter(|path| !path.is_empty()) {
-            Named::Library(PathBuf::from(path))
-        } else if rest.is_empty() {
-            Named::Bundled
-        } else if let Some(version) = rest.strip_prefix('@').filter(|version| !version.is_empty()) {
-            by_version(version)?
-        } else {
-            return Err(EngineError::MalformedTarget(name.to_string()));
-        };
-        Ok(Target { name: name.to_string(), engine })
+        let product = product::by_name(engine)?;
+        let malformed = || EngineError::MalformedTarget { target: name.to_string(), engine: product.name };
+        let choice = (product.choose)(rest).ok_or_else(malformed)??;
+        let name = choice.shown().unwrap_or_else(|| name.to_string());
+        Ok(Target { name, dialect: product.name, choice: choice.into() })
     }
 
     /// The name of the dialect it speaks, as in `dialects/*.toml`.
     pub fn dialect(&self) -> &'static str {
-        "sqlite"
+        self.dialect
     }
 
     /// Makes sure the engine is on this machine, telling what takes time.
     pub fn obtain(&self, progress: &mut dyn FnMut(Step)) -> Result<Source, EngineError> {
-        match &self.engine {
-            Named::Bundled => Ok(Source::Bundled),
-            Named::Release(release) => Store::of_user()?.obtain_sqlite(release, progress),
-            Named::Library(path) => {
-                // Absolute: workers may run elsewhere, and a bare name would make the loader search.
-                match path.canonicalize() {
-                    Ok(path) if path.is_file() => Ok(Source::Library { path }),
-                    _ => Err(EngineError::NoSuchFile(path.clone())),
-                }
-            }
-        }
-    }
-}
-
-fn by_version(wanted: &str) -> Result<Named, EngineError> {
-    if wanted == "bundled" {
-        return Ok(Named::Bundled);
-    }
-    match versions::find(wanted) {
-        Some(release) if release.version == versions::bundled() => Ok(Named::Bundled),
-        Some(release) => Ok(Named::Release(release)),
-        None => Err(EngineError::UnknownVersion {
-            wanted: wanted.to_string(),
-            nearest: versions::nearest(wanted),
-        }),
+        self.choice.obtain(progress)
     }
 }
 
@@ -85,7 +46,7 @@ impl FromStr for Target {
     }
 }
 
-/// The user's own spelling.
+/// The user's own spelling, without a password.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)
@@ -97,12 +58,14 @@ impl fmt::Display for Target {
 pub enum Step {
     Downloading { package: String },
     Compiling { engine: String },
+    Preparing { engine: String },
 }
 
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Step::Downloading { package } => write!(f, "downloading {package}"),
+            Step::Preparing { engine } => write!(f, "preparing {engine}"),
             Step::Compiling { engine } => write!(f, "compiling {engine} (about half a minute)"),
         }
     }
@@ -111,6 +74,7 @@ impl fmt::Display for Step {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sqlite::versions;
 
     fn refusal(text: &str) -> String {
         Target::parse(text).unwrap_err().to_string()
@@ -137,7 +101,7 @@ mod tests {
     fn a_bad_target_says_what_there_is() {
         assert_eq!(
             refusal("oracle@12"),
-            "there is no engine 'oracle'; there is: sqlite (`dissent engines` lists all versions)"
+            "there is no engine 'oracle'; there is: sqlite, duckdb, postgres, cockroachdb (`dissent engines` lists all versions)"
         );
         assert_eq!(
             refusal("sqlite@3.30.0"),

@@ -111,7 +111,8 @@ fn insert(table: &str, columns: &[&str], rows: &[&[i64]]) -> Statement {
 }
 
 fn index(name: &str, table: &str, columns: &[&str]) -> Statement {
-    let key = |name: &&str| IndexKey { expr: Expr::bare_column(*name), collation: None, desc: true };
+    let key =
+        |name: &&str| IndexKey { expr: Expr::bare_column(*name), collation: None, desc: true, prefix: None };
     Statement::CreateIndex(CreateIndex {
         name: name.into(),
         unique: false,

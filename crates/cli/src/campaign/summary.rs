@@ -37,6 +37,9 @@ pub struct Summary {
     nonempty_checks: u64,
     skips: BTreeMap<Label, BTreeMap<Label, u64>>,
     errors: BTreeMap<&'static str, u64>,
+    /// What oracles counted beside their verdicts.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    notes: BTreeMap<String, u64>,
     findings: Vec<FindingLine>,
     unstable: u64,
     /// Findings that came while too many were waiting to be reduced; counted only.
@@ -92,6 +95,7 @@ impl Summary {
             checks,
             nonempty_checks: tally.nonempty(),
             errors: tally.counts.errors.iter().map(|(class, count)| (class.name(), *count)).collect(),
+            notes: tally.counts.notes.iter().map(|(note, count)| (note.to_string(), *count)).collect(),
             skips: tally
                 .oracles
                 .iter()
@@ -147,6 +151,9 @@ impl Summary {
         for (name, reasons) in &self.skips {
             let reasons = reasons.iter().map(|(reason, count)| (&**reason, *count));
             table.row(&format!("  {name}"), counted(reasons));
+        }
+        if !self.notes.is_empty() {
+            table.row("notes", counted(self.notes.iter().map(|(note, count)| (note.as_str(), *count))));
         }
         table.row("findings", self.findings_line());
         for finding in &self.findings {

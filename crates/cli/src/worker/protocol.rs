@@ -121,6 +121,9 @@ impl Tally {
         for (class, count) in other.counts.errors {
             *self.counts.errors.entry(class).or_insert(0) += count;
         }
+        for (note, count) in other.counts.notes {
+            *self.counts.notes.entry(note).or_insert(0) += count;
+        }
         self.databases += other.databases;
         self.cases += other.cases;
         self.wall_nanos += other.wall_nanos;

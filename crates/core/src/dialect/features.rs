@@ -11,6 +11,11 @@ pub enum Feature {
     DynamicTyping,
     /// Any operator takes any operand, converting it.
     LooseOperands,
+    /// A statement that changes rows fails where a query would convert a value and warn, unless it is told to
+    /// IGNORE that.
+    StrictChanges,
+    /// Text that is not declared otherwise compares by a collation that folds: equal texts differ.
+    FoldedText,
     /// Arithmetic never raises an error: it widens, wraps or gives NULL.
     SafeArithmetic,
     /// Dividing by zero gives NULL or infinity, not an error.
@@ -27,6 +32,8 @@ pub enum Feature {
     /// `<=>`.
     Spaceship,
     Glob,
+    /// `x NOT GLOB y`.
+    NotGlob,
     RowValues,
     BitOps,
     /// `||` concatenates.
@@ -37,8 +44,12 @@ pub enum Feature {
     LeftJoin,
     RightJoin,
     FullJoin,
+    /// A FULL JOIN on any condition, not on an equality of columns only.
+    FullJoinAnyhow,
     NaturalJoin,
     JoinUsing,
+    /// Subqueries in the ON of an outer join.
+    OuterJoinSubqueries,
     Cte,
     RecursiveCte,
     /// `AS [NOT] MATERIALIZED`.
@@ -62,8 +73,22 @@ pub enum Feature {
     Pragma,
     TempTables,
     WithoutRowid,
+    /// `INTEGER PRIMARY KEY` is another name for the rowid.
+    RowidAlias,
+    /// A column of a PRIMARY KEY may be NULL.
+    NullableKeys,
+    /// DESC in the key of an index.
+    OrderedIndexes,
     StrictTables,
     GeneratedColumns,
+    /// Generated columns that are computed when they are read.
+    VirtualColumns,
+    /// ASC, DESC and COLLATE in the keys of PRIMARY KEY and UNIQUE, and `PRIMARY KEY DESC`.
+    OrderedKeys,
+    /// COLLATE in the key of an index.
+    CollatedKeys,
+    /// `DROP INDEX i ON t`.
+    DropIndexOn,
     PartialIndexes,
     ExpressionIndexes,
     /// `INSERT OR IGNORE`, `UPDATE OR REPLACE`, `ON CONFLICT` in constraints.
@@ -72,9 +97,14 @@ pub enum Feature {
     InsertIgnore,
     Autoincrement,
     ForeignKeys,
+    /// SAVEPOINT outside a transaction begins one.
+    BareSavepoints,
     Upsert,
     RenameColumn,
     DropColumn,
+    /// ALTER TABLE of a table that has an index.
+    AlterIndexed,
+    Savepoints,
     Reindex,
     Analyze,
     Vacuum,

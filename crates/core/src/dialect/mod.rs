@@ -35,6 +35,13 @@ pub struct Dialect {
     pub settings: Vec<Setting>,
     /// Settings that must be made before the first table (encodings, page sizes).
     pub initial_settings: Vec<Setting>,
+    /// Statements that change how a table is stored or what is known of it, never what it holds; `{}` is
+    /// where its name goes.
+    pub maintenance: Vec<Name>,
+    /// The kinds of index beside the usual one.
+    pub index_methods: Vec<IndexMethod>,
+    /// What may follow a table's columns: how it is stored.
+    pub table_options: Vec<TableOption>,
 }
 
 /// How values and parameters are written where dialects differ; `{}` is where the text goes.
@@ -44,6 +51,9 @@ pub struct Spelling {
     /// Around the hexadecimal digits of a blob.
     #[serde(default = "Spelling::blob")]
     pub blob: String,
+    /// Around each of its bytes.
+    #[serde(default = "Spelling::byte")]
+    pub byte: String,
     /// Around the text of a value that is neither number, text nor blob, by its kind.
     #[serde(default)]
     pub literals: std::collections::BTreeMap<Kind, String>,
@@ -57,6 +67,10 @@ impl Spelling {
         String::from("x'{}'")
     }
 
+    fn byte() -> String {
+        String::from("{}")
+    }
+
     fn param() -> String {
         String::from("?{}")
     }
@@ -64,7 +78,12 @@ impl Spelling {
 
 impl Default for Spelling {
     fn default() -> Self {
-        Spelling { blob: Spelling::blob(), literals: Default::default(), param: Spelling::param() }
+        Spelling {
+            blob: Spelling::blob(),
+            byte: Spelling::byte(),
+            literals: Default::default(),
+            param: Spelling::param(),
+        }
     }
 }
 
@@ -80,6 +99,8 @@ pub struct TypeEntry {
     /// The integers it holds, the longest text it holds; absent: any.
     pub range: Option<(i64, i64)>,
     pub length: Option<usize>,
+    /// Only a prefix of it can be a key, and a literal cannot be its default.
+    pub prefixed: bool,
 }
 
 /// A type that CAST may name, and the kinds it takes without raising an error; none named: all.
@@ -124,6 +145,34 @@ pub struct AggregateFunction {
     pub since: Option<String>,
 }
 
+/// A kind of index: `USING hash`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IndexMethod {
+    pub name: Name,
+    /// The kinds of keys it takes; none named: all.
+    #[serde(default)]
+    pub kinds: Vec<Kind>,
+    /// One key only.
+    #[serde(default)]
+    pub single: bool,
+}
+
+/// A way to store a table: `ENGINE=MEMORY`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TableOption {
+    pub name: Name,
+    #[serde(default = "one")]
+    pub weight: u32,
+    /// Takes columns whose types need a prefix as keys.
+    #[serde(default = "yes")]
+    pub long_values: bool,
+    /// Takes generated columns.
+    #[serde(default = "yes")]
+    pub generated: bool,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Combine {
@@ -158,7 +207,17 @@ pub enum DialectError {
 }
 
 /// The dialects built into Dissent.
-const FILES: &[(&str, &str)] = &[("sqlite", include_str!("../../../../dialects/sqlite.toml"))];
+const FILES: &[(&str, &str)] = &[
+    ("cockroachdb", include_str!("../../../../dialects/cockroachdb.toml")),
+    ("duckdb", include_str!("../../../../dialects/duckdb.toml")),
+    ("mariadb", include_str!("../../../../dialects/mariadb.toml")),
+    ("mysql", include_str!("../../../../dialects/mysql.toml")),
+    ("oceanbase", include_str!("../../../../dialects/oceanbase.toml")),
+    ("percona", include_str!("../../../../dialects/percona.toml")),
+    ("postgres", include_str!("../../../../dialects/postgres.toml")),
+    ("sqlite", include_str!("../../../../dialects/sqlite.toml")),
+    ("tidb", include_str!("../../../../dialects/tidb.toml")),
+];
 
 /// A dialect's file, laid over that of the relative it inherits from: tables are merged, everything
 /// else that the file says replaces what the relative says.
@@ -203,6 +262,19 @@ impl Dialect {
     /// Operators and functions take operands of their own kind only.
     pub fn is_typed(&self) -> bool {
         !self.can(Feature::LooseOperands)
+    }
+
+    /// Whether an aggregate takes values of a kind.
+    pub fn aggregates(&self, name: &str, kind: Kind) -> bool {
+        let takes = |function: &AggregateFunction| {
+            function.args.first().is_none_or(|arg| *arg == kind || *arg == Kind::Any)
+        };
+        self.aggregates.iter().any(|function| function.name.eq_ignore_ascii_case(name) && takes(function))
+    }
+
+    /// A type of which only a prefix can be a key.
+    pub fn is_prefixed(&self, ty: &DataType) -> bool {
+        self.type_entry(ty).is_some_and(|entry| entry.prefixed)
     }
 
     /// What is known of a type by its spelling.
@@ -262,6 +334,12 @@ struct File {
     settings: Vec<Setting>,
     #[serde(default)]
     initial_settings: Vec<Setting>,
+    #[serde(default)]
+    maintenance: Vec<Name>,
+    #[serde(default)]
+    index_methods: Vec<IndexMethod>,
+    #[serde(default)]
+    table_options: Vec<TableOption>,
 }
 
 #[derive(Deserialize)]
@@ -279,6 +357,8 @@ struct TypeLine {
     range: Option<(i64, i64)>,
     #[serde(default)]
     length: Option<usize>,
+    #[serde(default)]
+    prefixed: bool,
 }
 
 impl File {
@@ -310,6 +390,7 @@ impl File {
                     identity: line.identity,
                     range: line.range,
                     length: line.length,
+                    prefixed: line.prefixed,
                 })
                 .collect(),
             casts: self.casts,
@@ -320,6 +401,9 @@ impl File {
             order_dependent: self.order_dependent,
             settings: settings(self.settings),
             initial_settings: settings(self.initial_settings),
+            maintenance: self.maintenance,
+            index_methods: self.index_methods,
+            table_options: self.table_options,
         }
     }
 }

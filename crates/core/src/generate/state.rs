@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::resolve::tables_read;
-use crate::dialect::Dialect;
+use super::resolve::{tables_named, tables_read};
+use crate::dialect::{Dialect, Feature};
 use crate::sql::*;
 
 /// Values kept per column to draw constants from.
@@ -34,6 +34,8 @@ pub struct Table {
     pub reads: Vec<Name>,
     /// An INSERT or UPDATE may violate something: a key, a CHECK.
     pub constrained: bool,
+    /// It has a key that an INSERT may collide with.
+    pub keyed: bool,
     /// It may violate what `OR REPLACE` does not mend: a CHECK, a NOT NULL.
     pub unreplaceable: bool,
 }
@@ -83,7 +85,10 @@ impl Column {
                 ColumnConstraint::PrimaryKey { desc, .. } => {
                     column.unique = true;
                     column.pinned = true;
-                    column.rowid_alias = !desc && def.ty.name.eq_ignore_ascii_case("integer");
+                    column.not_null |= !dialect.can(Feature::NullableKeys);
+                    column.rowid_alias = dialect.can(Feature::RowidAlias)
+                        && !desc
+                        && def.ty.name.eq_ignore_ascii_case("integer");
                 }
                 ColumnConstraint::Unique { .. } => {
                     column.unique = true;
@@ -99,6 +104,11 @@ impl Column {
         let identity = dialect.type_entry(&column.ty).is_some_and(|entry| entry.identity);
         column.identity = identity && column.has_plain_collation();
         column
+    }
+
+    /// No row has NULL here: declared so, or the rowid by another name.
+    pub fn is_never_null(&self) -> bool {
+        self.not_null || self.rowid_alias
     }
 
     /// Text compares byte by byte.
@@ -175,7 +185,9 @@ impl State {
                 }
             }
         }
-        let rows = reads.iter().filter_map(|name| self.table(name)).map(|table| table.rows.max(1)).product();
+        let joined = tables_named(&view.query);
+        let rows = joined.iter().filter_map(|name| self.table(name)).map(|table| table.rows.max(1));
+        let rows = rows.fold(1, usize::saturating_mul);
         self.tables.push(Table {
             name: view.name.clone(),
             is_view: true,
@@ -186,6 +198,7 @@ impl State {
             columns: Arc::new(columns),
             reads,
             constrained: false,
+            keyed: false,
             unreplaceable: false,
         });
     }
@@ -197,20 +210,27 @@ impl State {
             create.columns.iter().map(|def| Column::from_def(def, dialect)).collect();
         let option = |word: &str| create.options.iter().any(|option| option.eq_ignore_ascii_case(word));
         let has_rowid = !option("WITHOUT ROWID");
-        let mut constrained = columns.iter().any(|column| column.pinned || column.not_null);
+        let unfitting = |column: &Column| column.generated && dialect.can(Feature::StrictChanges);
+        let mut constrained =
+            columns.iter().any(|column| column.pinned || column.not_null || unfitting(column));
+        let mut keyed = columns.iter().any(|column| column.unique);
         let mut checked = false;
         for constraint in &create.constraints {
             constrained = true;
             match constraint {
                 TableConstraint::PrimaryKey(keys) => {
+                    keyed = true;
                     pin(&mut columns, keys);
-                    // What stands in for the rowid cannot be NULL.
-                    if !has_rowid {
+                    // What stands in for the rowid cannot be NULL, nor can any key in most dialects.
+                    if !has_rowid || !dialect.can(Feature::NullableKeys) {
                         let key = |column: &Column| keys.iter().any(|key| names(&key.expr, &column.name));
                         columns.iter_mut().filter(|c| key(c)).for_each(|column| column.not_null = true);
                     }
                 }
-                TableConstraint::Unique(keys) => pin(&mut columns, keys),
+                TableConstraint::Unique(keys) => {
+                    keyed = true;
+                    pin(&mut columns, keys);
+                }
                 TableConstraint::Check(_) => {
                     checked = true;
                     columns.iter_mut().for_each(|column| column.pinned = true);
@@ -246,6 +266,7 @@ impl State {
             columns: Arc::new(columns),
             reads: Vec::new(),
             constrained,
+            keyed,
         });
     }
 
@@ -254,6 +275,7 @@ impl State {
         self.indexes.push(Index { name: create.name.clone(), table: create.table.clone() });
         if let Some(table) = self.table_mut(&create.table) {
             table.constrained |= create.unique;
+            table.keyed |= create.unique;
             let columns = Arc::make_mut(&mut table.columns);
             if create.filter.is_some() {
                 columns.iter_mut().for_each(|column| column.pinned = true);

@@ -126,6 +126,13 @@ impl Generator<'_> {
             Kind::Bool => Value::Int(self.rng.below(2) as i64),
             Kind::Int => Value::Int(self.int()),
             Kind::Real => Value::Real(self.real()),
+            // Digits that every fixed-point type of a schema holds.
+            Kind::Decimal if self.dialect.is_typed() => {
+                let hundredths = self.int().clamp(-999_999, 999_999);
+                let sign = if hundredths < 0 { "-" } else { "" };
+                let size = hundredths.abs();
+                Value::Decimal(format!("{sign}{}.{:02}", size / 100, size % 100))
+            }
             Kind::Decimal if self.rng.chance(60) => Value::Int(self.int()),
             Kind::Decimal => Value::Real(self.real()),
             Kind::Blob => Value::Blob(self.rng.pick(BLOBS).to_vec()),
@@ -158,6 +165,10 @@ impl Generator<'_> {
         if let Some(entry) = self.dialect.type_entry(ty) {
             match (&mut value, entry.range, entry.length) {
                 (Value::Int(int), Some((low, high)), _) => *int = (*int).clamp(low, high),
+                (Value::Real(real), Some((low, high)), _) => {
+                    // What is too small for the type is as bad as what is too large.
+                    *real = if real.abs() < 1e-30 { 0.0 } else { real.clamp(low as f64, high as f64) };
+                }
                 (Value::Text(text), _, Some(length)) => *text = text.chars().take(length).collect(),
                 _ => {}
             }

@@ -114,8 +114,11 @@ impl Api {
         let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| {
             EngineError::NotALibrary { path: path.to_path_buf(), reason: error.to_string() }
         })?;
-        let api = Api::resolve(&library)
-            .map_err(|missing| EngineError::NotSqlite { path: path.to_path_buf(), missing })?;
+        let api = Api::resolve(&library).map_err(|missing| EngineError::NotItsLibrary {
+            path: path.to_path_buf(),
+            engine: "SQLite",
+            missing,
+        })?;
         std::mem::forget(library);
         Ok(api)
     }

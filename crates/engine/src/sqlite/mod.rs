@@ -2,6 +2,7 @@
 
 pub(crate) mod api;
 pub(crate) mod build;
+mod choice;
 mod codes;
 mod meter;
 mod statement;
@@ -19,6 +20,8 @@ use dissent_core::engine::{Engine, ErrorClass, Limits, Reply, Rows, SqlError, Tr
 use dissent_core::sql::Value;
 
 use crate::EngineError;
+pub(crate) use choice::PRODUCT;
+
 use api::{Api, sqlite3, sqlite3_stmt};
 use codes::Stage;
 use meter::{Meter, Over};

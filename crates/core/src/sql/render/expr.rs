@@ -354,7 +354,14 @@ impl Renderer<'_> {
                 self.push(")");
             }
             Value::Text(text) => self.quoted_text(text),
-            Value::Blob(bytes) => self.filled(&self.dialect.spelling.blob, &value::hex(bytes)),
+            Value::Blob(bytes) => {
+                let spelling = &self.dialect.spelling;
+                let digits = match spelling.byte.as_str() {
+                    "{}" => value::hex(bytes),
+                    byte => bytes.iter().map(|b| byte.replace("{}", &value::hex(&[*b]))).collect(),
+                };
+                self.filled(&spelling.blob, &digits);
+            }
             Value::Other { kind, text } => match self.dialect.spelling.literals.get(kind) {
                 Some(template) => self.filled(template, text),
                 None => self.quoted_text(text),

@@ -21,7 +21,7 @@ impl Renderer<'_> {
                 self.name(table);
                 self.alter_action(action);
             }
-            Statement::Drop { object, name, if_exists } => {
+            Statement::Drop { object, name, on, if_exists } => {
                 self.push(match object {
                     ObjectKind::Table => "DROP TABLE ",
                     ObjectKind::Index => "DROP INDEX ",
@@ -31,6 +31,9 @@ impl Renderer<'_> {
                     self.push("IF EXISTS ");
                 }
                 self.name(name);
+                if on.is_some() {
+                    self.word_and_name(" ON", on);
+                }
             }
             Statement::Insert(insert) => self.insert(insert),
             Statement::Update(update) => {
@@ -222,6 +225,9 @@ impl Renderer<'_> {
             self.expr(&key.expr);
         } else {
             self.parenthesised("", &key.expr);
+        }
+        if let Some(length) = key.prefix {
+            self.push(&format!("({length})"));
         }
         if let Some(collation) = &key.collation {
             self.push(" COLLATE ");

@@ -1,0 +1,270 @@
+//! DuckDB's C interface as tables of function pointers. What every version since 0.3 has is required;
+//! later additions come in groups that are there as a whole or not at all.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::path::Path;
+
+use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LAZY, RTLD_LOCAL, RTLD_NOW};
+
+use super::stub;
+use crate::EngineError;
+
+/// A handle of DuckDB's: database, connection, configuration, chunk, vector, type.
+pub type Handle = *mut c_void;
+
+pub fn null() -> Handle {
+    std::ptr::null_mut()
+}
+
+/// `duckdb_result`; some functions take it by value.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub struct RawResult {
+    _columns: u64,
+    _rows: u64,
+    _changed: u64,
+    _cells: u64,
+    _error: u64,
+    _internal: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct HugeInt {
+    pub lower: u64,
+    pub upper: i64,
+}
+
+#[repr(C)]
+pub struct Blob {
+    pub data: *mut c_void,
+    pub size: u64,
+}
+
+/// Declares a group of functions and how to look all of them up.
+macro_rules! functions {
+    ($(#[$doc:meta])* $group:ident { $($name:ident: fn($($arg:ty),*) $(-> $ret:ty)?;)* }) => {
+        $(#[$doc])*
+        pub struct $group {
+            $(pub $name: unsafe extern "C" fn($($arg),*) $(-> $ret)?,)*
+        }
+
+        impl $group {
+            /// The error is the name of the first one missing.
+            fn resolve(library: &Library) -> Result<$group, &'static str> {
+                Ok($group {
+                    // SAFETY: a symbol of DuckDB's name has DuckDB's documented signature, which the
+                    // table states; the library is never unloaded (see `load`).
+                    $($name: *unsafe { library.get(concat!(stringify!($name), "\0").as_bytes()) }
+                        .map_err(|_| stringify!($name))?,)*
+                })
+            }
+        }
+    };
+}
+
+functions! {
+    /// In every version.
+    Common {
+        duckdb_create_config: fn(*mut Handle) -> c_int;
+        duckdb_set_config: fn(Handle, *const c_char, *const c_char) -> c_int;
+        duckdb_destroy_config: fn(*mut Handle);
+        duckdb_open_ext: fn(*const c_char, *mut Handle, Handle, *mut *mut c_char) -> c_int;
+        duckdb_close: fn(*mut Handle);
+        duckdb_connect: fn(Handle, *mut Handle) -> c_int;
+        duckdb_disconnect: fn(*mut Handle);
+        duckdb_query: fn(Handle, *const c_char, *mut RawResult) -> c_int;
+        duckdb_destroy_result: fn(*mut RawResult);
+        duckdb_result_error: fn(*mut RawResult) -> *const c_char;
+        duckdb_column_count: fn(*mut RawResult) -> u64;
+        duckdb_rows_changed: fn(*mut RawResult) -> u64;
+        duckdb_free: fn(*mut c_void);
+    }
+}
+
+functions! {
+    /// Results cell by cell, each converted: how versions before 0.3.4 are read.
+    Cells {
+        duckdb_row_count: fn(*mut RawResult) -> u64;
+        duckdb_column_type: fn(*mut RawResult, u64) -> u32;
+        duckdb_value_is_null: fn(*mut RawResult, u64, u64) -> bool;
+        duckdb_value_boolean: fn(*mut RawResult, u64, u64) -> bool;
+        duckdb_value_int64: fn(*mut RawResult, u64, u64) -> i64;
+        duckdb_value_uint64: fn(*mut RawResult, u64, u64) -> u64;
+        duckdb_value_hugeint: fn(*mut RawResult, u64, u64) -> HugeInt;
+        duckdb_value_double: fn(*mut RawResult, u64, u64) -> f64;
+        duckdb_value_varchar: fn(*mut RawResult, u64, u64) -> *mut c_char;
+        duckdb_value_blob: fn(*mut RawResult, u64, u64) -> Blob;
+    }
+}
+
+functions! {
+    /// Results as vectors in DuckDB's own memory, since 0.3.4.
+    Chunks {
+        duckdb_result_chunk_count: fn(RawResult) -> u64;
+        duckdb_result_get_chunk: fn(RawResult, u64) -> Handle;
+        duckdb_destroy_data_chunk: fn(*mut Handle);
+        duckdb_data_chunk_get_size: fn(Handle) -> u64;
+        duckdb_data_chunk_get_vector: fn(Handle, u64) -> Handle;
+        duckdb_vector_get_data: fn(Handle) -> *const c_void;
+        duckdb_vector_get_validity: fn(Handle) -> *const u64;
+        duckdb_list_vector_get_child: fn(Handle) -> Handle;
+        duckdb_struct_vector_get_child: fn(Handle, u64) -> Handle;
+        duckdb_column_logical_type: fn(*mut RawResult, u64) -> Handle;
+        duckdb_destroy_logical_type: fn(*mut Handle);
+        duckdb_get_type_id: fn(Handle) -> u32;
+        duckdb_decimal_scale: fn(Handle) -> u8;
+        duckdb_decimal_internal_type: fn(Handle) -> u32;
+        duckdb_enum_internal_type: fn(Handle) -> u32;
+        duckdb_enum_dictionary_size: fn(Handle) -> u32;
+        duckdb_enum_dictionary_value: fn(Handle, u64) -> *mut c_char;
+        duckdb_list_type_child_type: fn(Handle) -> Handle;
+        duckdb_struct_type_child_count: fn(Handle) -> u64;
+        duckdb_struct_type_child_name: fn(Handle, u64) -> *mut c_char;
+        duckdb_struct_type_child_type: fn(Handle, u64) -> Handle;
+    }
+}
+
+functions! {
+    /// Arrays of a fixed length, since 0.10.
+    Arrays {
+        duckdb_array_type_child_type: fn(Handle) -> Handle;
+        duckdb_array_type_array_size: fn(Handle) -> u64;
+        duckdb_array_vector_get_child: fn(Handle) -> Handle;
+    }
+}
+
+functions! {
+    /// Statements one by one, since 0.9.
+    Extraction {
+        duckdb_extract_statements: fn(Handle, *const c_char, *mut Handle) -> u64;
+        duckdb_destroy_extracted: fn(*mut Handle);
+    }
+}
+
+type Interrupt = unsafe extern "C" fn(Handle);
+
+pub struct Api {
+    pub common: Common,
+    pub cells: Option<Cells>,
+    pub chunks: Option<Chunks>,
+    pub arrays: Option<Arrays>,
+    pub extraction: Option<Extraction>,
+    pub interrupt: Option<Interrupt>,
+    /// Since 1.0; says nothing of statements that did not parse in some.
+    pub error_type: Option<unsafe extern "C" fn(*mut RawResult) -> c_int>,
+    /// Since 0.10: whether a result is rows, a count or nothing.
+    pub return_type: Option<unsafe extern "C" fn(RawResult) -> c_int>,
+    /// Since 0.6.
+    library_version: Option<unsafe extern "C" fn() -> *const c_char>,
+}
+
+impl Api {
+    /// Loads a shared library. It stays loaded as long as the process lives: what comes out of it must
+    /// never dangle.
+    pub fn load(path: &Path) -> Result<&'static Api, EngineError> {
+        let not_loaded = |error: libloading::Error| EngineError::NotALibrary {
+            path: path.to_path_buf(),
+            reason: error.to_string(),
+        };
+        let stub = stub::beside(path);
+        let binding = if stub.is_file() {
+            // SAFETY: our own file, which defines data and runs nothing. Its symbols must be seen by the
+            // library that is loaded next.
+            let symbols =
+                unsafe { Library::open(Some(&stub), RTLD_NOW | RTLD_GLOBAL) }.map_err(not_loaded)?;
+            std::mem::forget(symbols);
+            // Not now: what the stub defines as data would be called as functions, which never happens.
+            RTLD_LAZY
+        } else {
+            RTLD_NOW
+        };
+        // SAFETY: loading runs the library's initialisers, which is what the user named this file for.
+        // Its own symbols stay its own (RTLD_LOCAL).
+        let library = unsafe { Library::open(Some(path), binding | RTLD_LOCAL) }.map_err(not_loaded)?;
+        let api = Api::resolve(&library).map_err(|missing| EngineError::NotItsLibrary {
+            path: path.to_path_buf(),
+            engine: "DuckDB",
+            missing,
+        })?;
+        std::mem::forget(library);
+        Ok(Box::leak(Box::new(api)))
+    }
+
+    fn resolve(library: &Library) -> Result<Api, &'static str> {
+        let chunks = Chunks::resolve(library).ok();
+        let cells = Cells::resolve(library);
+        if chunks.is_none() {
+            // One way to read results there must be.
+            cells.as_ref().map_err(|missing| *missing)?;
+        }
+        // SAFETY: as in `functions`. The mangled name is the method that `duckdb_interrupt` calls in versions
+        // that have it: a connection of the C interface is a pointer to its object.
+        unsafe {
+            let interrupt = library
+                .get(b"duckdb_interrupt\0")
+                .or_else(|_| library.get(b"_ZN6duckdb10Connection9InterruptEv\0"));
+            Ok(Api {
+                common: Common::resolve(library)?,
+                cells: cells.ok(),
+                chunks,
+                arrays: Arrays::resolve(library).ok(),
+                extraction: Extraction::resolve(library).ok(),
+                interrupt: interrupt.ok().map(|symbol| *symbol),
+                error_type: library.get(b"duckdb_result_error_type\0").ok().map(|symbol| *symbol),
+                return_type: library.get(b"duckdb_result_return_type\0").ok().map(|symbol| *symbol),
+                library_version: library.get(b"duckdb_library_version\0").ok().map(|symbol| *symbol),
+            })
+        }
+    }
+
+    /// `1.5.6`, if the library says so without a database.
+    pub fn version(&self) -> Option<String> {
+        // SAFETY: DuckDB returns a constant string.
+        let text = unsafe { CStr::from_ptr((self.library_version?)()) };
+        Some(text.to_string_lossy().trim_start_matches('v').to_string())
+    }
+
+    /// Copies and frees a string that DuckDB allocated.
+    pub fn owned_text(&self, text: *mut c_char) -> Option<Vec<u8>> {
+        if text.is_null() {
+            return None;
+        }
+        // SAFETY: a C string of DuckDB's that nobody else frees.
+        unsafe {
+            let bytes = CStr::from_ptr(text).to_bytes().to_vec();
+            (self.common.duckdb_free)(text.cast());
+            Some(bytes)
+        }
+    }
+
+    /// Opens a database in memory and connects to it; the error is DuckDB's.
+    pub fn open(&self, settings: &[(&str, String)]) -> Result<(Handle, Handle), String> {
+        let common = &self.common;
+        let (mut config, mut database, mut connection) = (null(), null(), null());
+        let mut error: *mut c_char = std::ptr::null_mut();
+        // SAFETY: every out parameter is a place of ours; the strings are C strings that DuckDB copies; the
+        // configuration is destroyed once, after its only use.
+        unsafe {
+            (common.duckdb_create_config)(&mut config);
+            for (name, value) in settings {
+                let (name, value) = (CString::new(*name), CString::new(value.as_str()));
+                if let (Ok(name), Ok(value)) = (name, value) {
+                    (common.duckdb_set_config)(config, name.as_ptr(), value.as_ptr());
+                }
+            }
+            let opened =
+                (common.duckdb_open_ext)(c":memory:".as_ptr(), &mut database, config, &mut error) == 0;
+            (common.duckdb_destroy_config)(&mut config);
+            if !opened {
+                let told = self.owned_text(error).unwrap_or_default();
+                return Err(String::from_utf8_lossy(&told).into_owned());
+            }
+            if (common.duckdb_connect)(database, &mut connection) != 0 {
+                (common.duckdb_close)(&mut database);
+                return Err("no connection".to_string());
+            }
+        }
+        Ok((database, connection))
+    }
+}

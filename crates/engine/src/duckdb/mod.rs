@@ -1,0 +1,393 @@
+//! DuckDB: any shared library that exports its C interface.
+
+mod api;
+mod cells;
+mod choice;
+mod errors;
+mod spell;
+mod stub;
+#[cfg(test)]
+mod tests;
+mod types;
+mod vector;
+mod watchdog;
+
+use std::ffi::{CStr, CString};
+use std::path::Path;
+use std::time::Duration;
+
+use dissent_core::engine::{Engine, ErrorClass, Limits, Reply, Rows, SqlError, Trouble};
+use dissent_core::sql::Value;
+
+pub(crate) use choice::PRODUCT;
+
+use crate::EngineError;
+use api::{Api, Chunks, Handle, RawResult, null};
+use types::{Numbering, Type};
+use vector::Vector;
+use watchdog::Watchdog;
+
+/// Databases attached one after the other before the whole is opened anew: whatever they leave behind is
+/// then forgotten.
+const MOST_ATTACHED: usize = 500;
+
+/// A database in memory, run by one thread.
+pub struct DuckdbEngine {
+    api: &'static Api,
+    version: String,
+    numbering: Numbering,
+    database: Handle,
+    connection: Handle,
+    limits: Limits,
+    watchdog: Option<Watchdog>,
+    /// Databases attached since the whole was opened; the last one is in use.
+    attached: usize,
+    can_attach: bool,
+    /// A statement ran that may have changed more than the database in use: a setting, say.
+    altered: bool,
+}
+
+impl DuckdbEngine {
+    pub fn load(path: &Path) -> Result<DuckdbEngine, EngineError> {
+        DuckdbEngine::new(Api::load(path)?)
+    }
+
+    fn new(api: &'static Api) -> Result<DuckdbEngine, EngineError> {
+        let mut engine = DuckdbEngine {
+            api,
+            version: api.version().unwrap_or_default(),
+            numbering: Numbering::default(),
+            database: null(),
+            connection: null(),
+            limits: Limits::default(),
+            watchdog: api.interrupt.map(Watchdog::new),
+            attached: 0,
+            can_attach: true,
+            altered: false,
+        };
+        engine.start().map_err(|Trouble(reason)| {
+            let what = format!("DuckDB {}", engine.version);
+            EngineError::NotStarted { what: what.trim_end().to_string(), reason }
+        })?;
+        Ok(engine)
+    }
+
+    /// Opens it for the first time and finds out what it is.
+    fn start(&mut self) -> Result<(), Trouble> {
+        self.reopen()?;
+        if let Some(id) = self.varchar_number() {
+            self.numbering = Numbering::with_varchar(id);
+        }
+        if self.version.is_empty() {
+            let Reply::Rows(rows) = self.run("SELECT library_version FROM pragma_version()") else {
+                return Err(Trouble("it does not tell its version".to_string()));
+            };
+            if let Some(Value::Text(version)) = rows.single() {
+                self.version = version.trim_start_matches('v').to_string();
+            }
+        }
+        self.can_attach = self.attach();
+        Ok(())
+    }
+
+    fn varchar_number(&mut self) -> Option<u32> {
+        let mut result = self.query("SELECT 'a'").ok()?;
+        let chunks = self.api.chunks.as_ref()?;
+        // SAFETY: a result of one column; its type is asked for its number and destroyed.
+        unsafe {
+            let mut ty = (chunks.duckdb_column_logical_type)(&mut result.raw, 0);
+            let id = (chunks.duckdb_get_type_id)(ty);
+            (chunks.duckdb_destroy_logical_type)(&mut ty);
+            Some(id)
+        }
+    }
+
+    fn close(&mut self) {
+        // SAFETY: DuckDB ignores what is null, and sets what it closes to null; no result is alive.
+        unsafe {
+            (self.api.common.duckdb_disconnect)(&mut self.connection);
+            (self.api.common.duckdb_close)(&mut self.database);
+        }
+        self.connection = null();
+        self.database = null();
+    }
+
+    fn reopen(&mut self) -> Result<(), Trouble> {
+        self.close();
+        let settings = [("threads", "1".to_string()), ("memory_limit", self.memory_limit())];
+        let (database, connection) =
+            self.api.open(&settings).map_err(|error| Trouble(format!("no database opens: {error}")))?;
+        (self.database, self.connection) = (database, connection);
+        (self.attached, self.altered) = (0, false);
+        Ok(())
+    }
+
+    fn memory_limit(&self) -> String {
+        format!("{}MB", (self.limits.memory_bytes >> 20).max(1))
+    }
+
+    /// A fresh connection to a fresh database beside the old one, which goes: several times quicker than
+    /// opening anew. Versions before 0.7 cannot.
+    fn attach(&mut self) -> bool {
+        let before = self.attached;
+        let next = before + 1;
+        let mut connection = null();
+        // SAFETY: the database is open; the old connection has no result alive.
+        unsafe {
+            if (self.api.common.duckdb_connect)(self.database, &mut connection) != 0 {
+                return false;
+            }
+            (self.api.common.duckdb_disconnect)(&mut self.connection);
+        }
+        self.connection = connection;
+        let done = |sql: String| !matches!(self.run(&sql), Reply::Failed(_));
+        let fresh =
+            done(format!("ATTACH ':memory:' AS dissent_{next}")) && done(format!("USE dissent_{next}"));
+        let fresh = fresh && (before == 0 || done(format!("DETACH dissent_{before}")));
+        self.attached = next;
+        fresh
+    }
+
+    fn query(&self, sql: &str) -> Result<QueryResult, SqlError> {
+        let Ok(text) = CString::new(sql) else {
+            let message = "a statement ends at a NUL".to_string();
+            return Err(SqlError { class: ErrorClass::Syntax, code: String::new(), message });
+        };
+        let common = &self.api.common;
+        let mut result = QueryResult { api: self.api, raw: RawResult::default() };
+        if let Some(watchdog) = &self.watchdog {
+            watchdog.start(self.connection, Duration::from_millis(self.limits.millis));
+        }
+        // SAFETY: the connection is open, the text a C string; the result is destroyed when dropped,
+        // whatever the query came to.
+        let code = unsafe { (common.duckdb_query)(self.connection, text.as_ptr(), &mut result.raw) };
+        let interrupted = self.watchdog.as_ref().is_some_and(Watchdog::stop);
+        if code == 0 {
+            return Ok(result);
+        }
+        // SAFETY: the result of a failed query tells its error, which lives as long as the result.
+        let (message, number) = unsafe {
+            let message = (common.duckdb_result_error)(&mut result.raw);
+            let message = if message.is_null() {
+                "it said nothing".to_string()
+            } else {
+                CStr::from_ptr(message).to_string_lossy().into_owned()
+            };
+            (message, self.api.error_type.map_or(0, |error_type| error_type(&mut result.raw)))
+        };
+        let mut error = errors::error(number, message);
+        if interrupted && !error.class.is_harm() {
+            error.class = ErrorClass::Limit;
+        }
+        Err(error)
+    }
+
+    fn run(&self, sql: &str) -> Reply {
+        let result = self.refuse_several(sql).and_then(|()| self.query(sql));
+        match result.and_then(|mut result| self.read(sql, &mut result)) {
+            Ok(reply) => reply,
+            Err(error) => Reply::Failed(error),
+        }
+    }
+
+    /// DuckDB would run them all and answer the last.
+    fn refuse_several(&self, sql: &str) -> Result<(), SqlError> {
+        let (Some(extraction), true) =
+            (&self.api.extraction, sql.trim_end_matches([';', ' ', '\n']).contains(';'))
+        else {
+            return Ok(());
+        };
+        let Ok(text) = CString::new(sql) else { return Ok(()) };
+        let mut extracted = null();
+        // SAFETY: the connection is open, the text a C string, and what was extracted destroyed.
+        let count = unsafe {
+            let count =
+                (extraction.duckdb_extract_statements)(self.connection, text.as_ptr(), &mut extracted);
+            (extraction.duckdb_destroy_extracted)(&mut extracted);
+            count
+        };
+        if count <= 1 {
+            return Ok(());
+        }
+        let message = "more than one statement".to_string();
+        Err(SqlError { class: ErrorClass::Syntax, code: "Parser".to_string(), message })
+    }
+
+    fn read(&self, sql: &str, result: &mut QueryResult) -> Result<Reply, SqlError> {
+        const CHANGED_ROWS: i32 = 1;
+        const NOTHING: i32 = 2;
+        let has_rows = match self.api.return_type {
+            // SAFETY: the result of a query that succeeded.
+            Some(return_type) => !matches!(unsafe { return_type(result.raw) }, CHANGED_ROWS | NOTHING),
+            None => returns_rows(sql),
+        };
+        if !has_rows {
+            // SAFETY: the result of a query that succeeded.
+            let changed = unsafe { (self.api.common.duckdb_rows_changed)(&mut result.raw) };
+            return Ok(Reply::Done { changed });
+        }
+        // SAFETY: as above.
+        let columns = unsafe { (self.api.common.duckdb_column_count)(&mut result.raw) } as usize;
+        let values = match (&self.api.chunks, &self.api.cells) {
+            (Some(chunks), _) => self.read_chunks(chunks, result, columns)?,
+            (None, Some(cells)) => cells.read(self, &mut result.raw, columns)?,
+            (None, None) => Vec::new(),
+        };
+        Ok(Reply::Rows(Rows { columns, values }))
+    }
+
+    fn read_chunks(
+        &self,
+        chunks: &Chunks,
+        result: &mut QueryResult,
+        columns: usize,
+    ) -> Result<Vec<Value>, SqlError> {
+        // SAFETY: each column's type is a new one, destroyed by reading it.
+        let types: Vec<Type> = (0..columns as u64)
+            .map(|column| unsafe {
+                let ty = (chunks.duckdb_column_logical_type)(&mut result.raw, column);
+                self.numbering.read(self.api, ty)
+            })
+            .collect();
+        let mut values = Vec::new();
+        // SAFETY: the result is alive, and it is materialised: its chunks have numbers.
+        for number in 0..unsafe { (chunks.duckdb_result_chunk_count)(result.raw) } {
+            // SAFETY: as above.
+            let chunk =
+                Chunk { chunks, handle: unsafe { (chunks.duckdb_result_get_chunk)(result.raw, number) } };
+            if chunk.handle.is_null() {
+                break;
+            }
+            // SAFETY: the chunk is alive until the end of this turn.
+            let rows = unsafe { (chunks.duckdb_data_chunk_get_size)(chunk.handle) } as usize;
+            self.check_rows(values.len() / columns.max(1) + rows)?;
+            // SAFETY: as above, and so are its vectors; there is one for each column.
+            let vectors: Vec<Vector> = (0..columns as u64)
+                .map(|column| unsafe {
+                    let vector = (chunks.duckdb_data_chunk_get_vector)(chunk.handle, column);
+                    Vector::new(self.api, chunks, vector)
+                })
+                .collect();
+            for row in 0..rows {
+                for (vector, ty) in std::iter::zip(&vectors, &types) {
+                    // SAFETY: the row is in the chunk, and the vector of its column's type.
+                    values.push(unsafe { vector.value(ty, row) });
+                }
+            }
+        }
+        Ok(values)
+    }
+
+    fn check_rows(&self, rows: usize) -> Result<(), SqlError> {
+        if rows <= self.limits.rows {
+            return Ok(());
+        }
+        let message = format!("more than {} rows", self.limits.rows);
+        Err(SqlError { class: ErrorClass::Limit, code: String::new(), message })
+    }
+}
+
+/// Where the library does not tell: by the statement's first word.
+fn returns_rows(sql: &str) -> bool {
+    matches!(
+        first_word(sql).as_str(),
+        "SELECT" | "WITH" | "VALUES" | "EXPLAIN" | "PRAGMA" | "SHOW" | "EXECUTE"
+    )
+}
+
+/// Whether all that a statement changes is the database it runs in.
+fn stays_inside(sql: &str) -> bool {
+    matches!(
+        first_word(sql).as_str(),
+        "SELECT"
+            | "WITH"
+            | "VALUES"
+            | "EXPLAIN"
+            | "CREATE"
+            | "DROP"
+            | "ALTER"
+            | "INSERT"
+            | "UPDATE"
+            | "DELETE"
+            | "ANALYZE"
+            | "BEGIN"
+            | "COMMIT"
+            | "ROLLBACK"
+            | "VACUUM"
+    )
+}
+
+fn first_word(sql: &str) -> String {
+    let start = sql.trim_start_matches([' ', '(', '\n']);
+    let end = start.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(start.len());
+    start[..end].to_ascii_uppercase()
+}
+
+/// Destroyed when dropped.
+struct QueryResult {
+    api: &'static Api,
+    raw: RawResult,
+}
+
+impl Drop for QueryResult {
+    fn drop(&mut self) {
+        // SAFETY: filled by a query or all zero, and destroyed only here.
+        unsafe { (self.api.common.duckdb_destroy_result)(&mut self.raw) };
+    }
+}
+
+/// Destroyed when dropped.
+struct Chunk<'a> {
+    chunks: &'a Chunks,
+    handle: Handle,
+}
+
+impl Drop for Chunk<'_> {
+    fn drop(&mut self) {
+        // SAFETY: owned, and destroyed only here.
+        unsafe { (self.chunks.duckdb_destroy_data_chunk)(&mut self.handle) };
+    }
+}
+
+impl Engine for DuckdbEngine {
+    fn version(&self) -> &str {
+        &self.version
+    }
+
+    fn reset(&mut self) -> Result<(), Trouble> {
+        let quick =
+            self.can_attach && !self.altered && self.attached < MOST_ATTACHED && !self.connection.is_null();
+        if quick && self.attach() {
+            return Ok(());
+        }
+        self.reopen()?;
+        if self.can_attach && !self.attach() {
+            return Err(Trouble("a new database cannot be attached".to_string()));
+        }
+        Ok(())
+    }
+
+    fn execute(&mut self, sql: &str) -> Result<Reply, Trouble> {
+        if self.connection.is_null() {
+            return Err(Trouble("the DuckDB connection is closed: its last reset failed".to_string()));
+        }
+        let reply = self.run(sql);
+        self.altered |= !stays_inside(sql);
+        // After an internal error nothing answers any more.
+        self.altered |= matches!(&reply, Reply::Failed(error) if error.class.is_harm());
+        Ok(reply)
+    }
+
+    fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+        // The next reset opens it with the new limit; for the time until then.
+        self.altered = true;
+        self.run(&format!("SET memory_limit = '{}'", self.memory_limit()));
+    }
+}
+
+impl Drop for DuckdbEngine {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

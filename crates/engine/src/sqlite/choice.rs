@@ -1,0 +1,45 @@
+//! The names users give to versions of SQLite.
+
+use std::path::PathBuf;
+
+use super::versions;
+use crate::product::{Choice, Product, Rest};
+use crate::store::package::Release;
+use crate::store::{Store, existing_file};
+use crate::target::Step;
+use crate::{EngineError, Source};
+
+pub(crate) const PRODUCT: Product =
+    Product { name: "sqlite", choose: |rest| Rest::read(rest).map(choose), catalog: Store::sqlite_catalog };
+
+#[derive(Clone, Debug)]
+enum Chosen {
+    Bundled,
+    Release(&'static Release),
+    Library(PathBuf),
+}
+
+fn choose(rest: Rest) -> Result<Box<dyn Choice>, EngineError> {
+    Ok(Box::new(match rest {
+        Rest::Nothing | Rest::Version("bundled") => Chosen::Bundled,
+        Rest::Path(path) => Chosen::Library(PathBuf::from(path)),
+        Rest::Version(wanted) => match versions::find(wanted) {
+            Some(release) if release.version == versions::bundled() => Chosen::Bundled,
+            Some(release) => Chosen::Release(release),
+            None => {
+                let nearest = versions::nearest(wanted);
+                return Err(EngineError::UnknownVersion { wanted: format!("SQLite {wanted}"), nearest });
+            }
+        },
+    }))
+}
+
+impl Choice for Chosen {
+    fn obtain(&self, progress: &mut dyn FnMut(Step)) -> Result<Source, EngineError> {
+        match self {
+            Chosen::Bundled => Ok(Source::Bundled),
+            Chosen::Release(release) => Store::of_user()?.obtain_sqlite(release, progress),
+            Chosen::Library(path) => Ok(Source::Library { path: existing_file(path)? }),
+        }
+    }
+}
