@@ -5,7 +5,6 @@ use std::path::Path;
 use dissent_core::dialect::Dialect;
 use dissent_core::finding::Finding;
 use dissent_core::reduce::Weight;
-use dissent_core::triage;
 
 use super::Plan;
 use super::bugs::{Bug, Bugs, Sorted};
@@ -102,7 +101,7 @@ impl<'a> Desk<'a> {
         if self.has_all_findings() {
             return self.store.discard(&stored.directory);
         }
-        let mut reduced = match result {
+        let reduced = match result {
             Ok((Reduced::Confirmed(reduced), cpu_seconds)) => {
                 self.reducer_cpu_seconds += cpu_seconds;
                 *reduced
@@ -118,7 +117,6 @@ impl<'a> Desk<'a> {
                 return self.show(bug, progress);
             }
         };
-        reduced.triage.signature = Some(triage::signature(&reduced.subject, &reduced.evidence));
         self.store.rewrite(&stored.directory, &reduced)?;
         let bug = self.bug(&reduced, &stored);
         match self.bugs.sort(&bug) {

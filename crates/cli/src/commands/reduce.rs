@@ -9,7 +9,6 @@ use dissent_core::dialect::Dialect;
 use dissent_core::finding::Finding;
 use dissent_core::reduce::Weight;
 use dissent_core::subject::Subject;
-use dissent_core::triage;
 use dissent_engine::Target;
 
 use super::{check_hang_limit, obtain};
@@ -79,11 +78,10 @@ fn reduce(
     let job = Job { place: &place, dialect: &dialect, allowance };
     let reduced = job.run(&finding, &mut line);
     line.clear();
-    let mut reduced = match reduced.with_context(|| format!("cannot reduce {}", directory.display()))?.0 {
+    let reduced = match reduced.with_context(|| format!("cannot reduce {}", directory.display()))?.0 {
         Reduced::Confirmed(reduced) => reduced,
         Reduced::Unstable(why) => return Ok(Err(why)),
     };
-    reduced.triage.signature = Some(triage::signature(&reduced.subject, &reduced.evidence));
     record::rewrite(directory, &reduced, &dialect)?;
     let tokens = Weight::of(&reduced.subject, &dialect).tokens;
     let (checks, complete) =

@@ -11,6 +11,7 @@ use dissent_core::engine::Trouble;
 use dissent_core::finding::{Evidence, Finding, ReductionNote};
 use dissent_core::reduce::{self, Budget, Weight};
 use dissent_core::subject::Subject;
+use dissent_core::triage;
 
 pub use checker::{Answer, Checker, Place};
 
@@ -109,7 +110,36 @@ impl Job<'_> {
             tokens: Weight::of(&reduction.subject, self.dialect).tokens,
         });
         smaller.subject = reduction.subject;
+        let restated = self.restate(&smaller, checker)?;
+        smaller.triage.signature =
+            Some(triage::signature(restated.as_ref().unwrap_or(&smaller.subject), class));
         Ok(Reduced::Confirmed(Box::new(smaller)))
+    }
+}
+
+impl Job<'_> {
+    /// The finding as NoREC sees it, if it does, and small again: what it has in common with others shows
+    /// best in one form.
+    fn restate(&self, finding: &Finding, checker: &mut Checker) -> anyhow::Result<Option<Subject>> {
+        let class = triage::restated_class(finding.evidence.class);
+        let fails = |answer: &Answer| {
+            matches!(answer, Answer::Fails { evidence, setup_failures }
+                if evidence.class == class && setup_failures.is_empty())
+        };
+        for question in triage::restatements(&finding.subject) {
+            if !fails(&checker.check(&question)?) {
+                continue;
+            }
+            let budget = Budget { checks: self.allowance.checks / 4, over: &|| false };
+            let mut still_fails = |candidate: &Subject| {
+                let answer = checker.check(candidate).map_err(|error| Trouble(format!("{error:#}")))?;
+                Ok(fails(&answer))
+            };
+            let reduction = reduce::reduce(question, self.dialect, reduce::all(), &budget, &mut still_fails)
+                .map_err(|trouble| anyhow!(trouble))?;
+            return Ok(Some(reduction.subject));
+        }
+        Ok(None)
     }
 }
 

@@ -2,8 +2,10 @@
 
 mod features;
 mod history;
+mod restate;
 mod signature;
 
 pub use features::features;
 pub use history::{Chronicle, Status};
+pub use restate::{restated_class, restatements};
 pub use signature::signature;

@@ -1,7 +1,7 @@
 //! A name for a bug that does not depend on the example it was found by.
 
 use super::features;
-use crate::finding::{Class, Evidence};
+use crate::finding::Class;
 use crate::subject::Subject;
 
 /// What a reduced finding has in common with others of the same cause: how it fails, and the features of
@@ -9,9 +9,9 @@ use crate::subject::Subject;
 ///
 /// The oracle is no part of it: one cause shows to several. Worth something only for reduced subjects: in
 /// others most features are chance.
-pub fn signature(subject: &Subject, evidence: &Evidence) -> String {
+pub fn signature(subject: &Subject, class: Class) -> String {
     let features: Vec<String> = features(subject).into_iter().collect();
-    format!("{}: {}", grade(evidence.class), features.join(" "))
+    format!("{}: {}", grade(class), features.join(" "))
 }
 
 /// A wrong row shows as a wrong value where the query counts rows: one thing for the cause.
