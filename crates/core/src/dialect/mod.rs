@@ -24,6 +24,8 @@ pub struct Dialect {
     pub spelling: Spelling,
     pub types: Vec<TypeEntry>,
     pub casts: Vec<Cast>,
+    /// What follows the columns of a table, one of them in each; `{columns}` stands for some of its columns.
+    pub table_options: Vec<Name>,
     pub collations: Vec<Name>,
     pub functions: Vec<Function>,
     pub aggregates: Vec<AggregateFunction>,
@@ -173,6 +175,7 @@ pub enum DialectError {
 const FILES: &[(&str, &str)] = &[
     ("sqlite", include_str!("../../../../dialects/sqlite.toml")),
     ("duckdb", include_str!("../../../../dialects/duckdb.toml")),
+    ("clickhouse", include_str!("../../../../dialects/clickhouse.toml")),
 ];
 
 /// A dialect's file, laid over that of the relative it inherits from: tables are merged, everything
@@ -269,6 +272,8 @@ struct File {
     spelling: Spelling,
     types: Vec<TypeLine>,
     casts: Vec<Cast>,
+    #[serde(default)]
+    table_options: Vec<Name>,
     collations: Vec<Name>,
     functions: Vec<Function>,
     aggregates: Vec<AggregateFunction>,
@@ -328,6 +333,7 @@ impl File {
                 })
                 .collect(),
             casts: self.casts,
+            table_options: self.table_options,
             collations: self.collations,
             functions: self.functions.into_iter().filter(|f| version.reaches(&f.since)).collect(),
             aggregates: self.aggregates.into_iter().filter(|f| version.reaches(&f.since)).collect(),

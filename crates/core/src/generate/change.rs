@@ -20,9 +20,9 @@ impl<'a> Generator<'a> {
             can(Feature::Reindex, 4),
             can(Feature::Analyze, 8),
             can(Feature::Vacuum, 1),
-            8,
-            4,
-            3,
+            can(Feature::Indexes, 8),
+            can(Feature::Indexes, 4),
+            can(Feature::Transactions, 3),
         ];
         let one = match self.rng.weighted(&weights) {
             0 => self.any_table().and_then(|table| self.insert_rows(&table.name)),

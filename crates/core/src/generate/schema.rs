@@ -25,6 +25,7 @@ impl Generator<'_> {
     pub(super) fn create_table(&mut self) -> Statement {
         let count = self.rng.between(1, self.policy.max_columns);
         let primary_key = match self.rng.below(100) {
+            _ if !self.dialect.can(Feature::UniqueKeys) => PrimaryKey::None,
             0..40 => PrimaryKey::Column(self.rng.below(count)),
             40..52 if count > 1 => PrimaryKey::Composite,
             _ => PrimaryKey::None,
@@ -50,8 +51,17 @@ impl Generator<'_> {
         if design.strict {
             options.push(Name::from("STRICT"));
         }
+        options.extend(self.table_option(&columns));
         let temporary = self.dialect.can(Feature::TempTables) && self.rng.chance(6);
         Statement::CreateTable(CreateTable { name, temporary, columns, constraints, options, query: None })
+    }
+
+    fn table_option(&mut self, columns: &[ColumnDef]) -> Option<Name> {
+        let option = self.rng.choose(&self.dialect.table_options)?.clone();
+        let mut names: Vec<&str> = columns.iter().map(|column| &*column.name).collect();
+        self.rng.shuffle(&mut names);
+        names.truncate(self.rng.between(1, 2));
+        Some(Name::from(option.replace("{columns}", &names.join(", "))))
     }
 
     fn data_type(&mut self, strict: bool) -> DataType {
@@ -93,7 +103,7 @@ impl Generator<'_> {
             if self.rng.chance(14) {
                 constraints.push(ColumnConstraint::NotNull);
             }
-            if self.rng.chance(14) {
+            if self.dialect.can(Feature::UniqueKeys) && self.rng.chance(14) {
                 constraints.push(ColumnConstraint::Unique { on_conflict: self.conflict_clause() });
             }
             if self.rng.chance(10) {
@@ -151,10 +161,10 @@ impl Generator<'_> {
         if design.primary_key == PrimaryKey::Composite {
             constraints.push(TableConstraint::PrimaryKey(self.constraint_keys(&plain)));
         }
-        if self.rng.chance(8) {
+        if self.dialect.can(Feature::UniqueKeys) && self.rng.chance(8) {
             constraints.push(TableConstraint::Unique(self.constraint_keys(&plain)));
         }
-        if self.rng.chance(6) {
+        if self.dialect.can(Feature::CheckConstraints) && self.rng.chance(6) {
             let relation = Relation { alias: name.clone(), columns: known.clone().into() };
             let check = self.over_table(&relation, IN_SCHEMA, |g| g.predicate(1));
             constraints.push(TableConstraint::Check(check));
@@ -191,6 +201,9 @@ impl Generator<'_> {
     }
 
     pub(super) fn create_index(&mut self, unique: bool) -> Option<Statement> {
+        if !self.dialect.can(Feature::Indexes) || (unique && !self.dialect.can(Feature::UniqueKeys)) {
+            return None;
+        }
         let tables: Vec<_> = self.state.base_tables().filter(|table| !unique || table.rows == 0).collect();
         let table = *self.rng.choose(&tables)?;
         let relation = Relation { alias: table.name.clone(), columns: table.columns.clone() };
