@@ -9,6 +9,7 @@ use crate::{EngineError, Source};
 pub(crate) const PRODUCTS: &[Product] = &[
     crate::sqlite::PRODUCT, //
     crate::duckdb::PRODUCT,
+    crate::clickhouse::PRODUCT,
 ];
 
 /// What a module offers so that its engine can be named, obtained and listed.

@@ -6,6 +6,7 @@ use dissent_core::engine::Engine;
 use serde::{Deserialize, Serialize};
 
 use crate::EngineError;
+use crate::clickhouse::ClickhouseEngine;
 use crate::duckdb::DuckdbEngine;
 use crate::sqlite::SqliteEngine;
 
@@ -19,6 +20,8 @@ pub enum Source {
     Library { path: PathBuf },
     /// A shared library of DuckDB.
     Duckdb { path: PathBuf },
+    /// A libchdb.
+    Clickhouse { path: PathBuf },
 }
 
 impl Source {
@@ -27,6 +30,7 @@ impl Source {
             Source::Bundled => Box::new(SqliteEngine::bundled()?),
             Source::Library { path } => Box::new(SqliteEngine::load(path)?),
             Source::Duckdb { path } => Box::new(DuckdbEngine::load(path)?),
+            Source::Clickhouse { path } => Box::new(ClickhouseEngine::load(path)?),
         })
     }
 }
