@@ -1,9 +1,12 @@
 //! What Dissent asks of the operating system beyond the standard library. Linux.
 
+use std::ffi::CString;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -40,8 +43,7 @@ pub fn inherited_path(descriptor: RawFd) -> String {
 pub fn confine(command: &mut Command, file: &File, memory_bytes: u64) {
     let descriptor = file.as_raw_fd();
     let supervisor = std::process::id() as libc::pid_t;
-    let limit = |bytes| libc::rlimit { rlim_cur: bytes, rlim_max: bytes };
-    let (memory, core) = (limit(memory_bytes), limit(0));
+    let core = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     let prepare = move || {
         // SAFETY: between fork and exec only async-signal-safe calls are made, on plain values; nothing
         // is allocated. The limits outlive the calls that read them.
@@ -51,6 +53,10 @@ pub fn confine(command: &mut Command, file: &File, memory_bytes: u64) {
             if libc::getppid() != supervisor {
                 libc::_exit(1);
             }
+            // The hard limit stays: a server that the worker starts may need more than the worker.
+            let mut memory = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+            check(libc::getrlimit(libc::RLIMIT_AS, &mut memory))?;
+            memory.rlim_cur = memory_bytes.min(memory.rlim_max);
             check(libc::setrlimit(libc::RLIMIT_AS, &memory))?;
             check(libc::setrlimit(libc::RLIMIT_CORE, &core))?;
             check(libc::fcntl(descriptor, libc::F_SETFD, 0))?;
@@ -74,14 +80,41 @@ fn check(returned: libc::c_int) -> io::Result<()> {
 
 /// The processor time of all children that have ended, user and system.
 pub fn ended_children_cpu_seconds() -> f64 {
+    cpu_seconds(libc::RUSAGE_CHILDREN)
+}
+
+/// The processor time of this process, user and system.
+pub fn own_cpu_seconds() -> f64 {
+    cpu_seconds(libc::RUSAGE_SELF)
+}
+
+fn cpu_seconds(whose: libc::c_int) -> f64 {
     // SAFETY: an all-zero rusage is valid, and the call writes no further than the struct it is given.
     let usage = unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage);
+        libc::getrusage(whose, &mut usage);
         usage
     };
     let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
     seconds(usage.ru_utime) + seconds(usage.ru_stime)
+}
+
+/// Two directories change places in one step, or in three where the file system cannot do it in one.
+pub fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+    let text = |path: &Path| CString::new(path.as_os_str().as_bytes()).map_err(io::Error::other);
+    let (a, b) = (text(one)?, text(other)?);
+    // SAFETY: both are NUL-terminated strings that outlive the call.
+    let swapped = unsafe {
+        libc::renameat2(libc::AT_FDCWD, a.as_ptr(), libc::AT_FDCWD, b.as_ptr(), libc::RENAME_EXCHANGE)
+    };
+    if swapped == 0 {
+        return Ok(());
+    }
+    let name = one.file_name().unwrap_or_default().to_string_lossy();
+    let aside = one.with_file_name(format!(".{name}.aside"));
+    std::fs::rename(one, &aside)?;
+    std::fs::rename(other, one)?;
+    std::fs::rename(&aside, other)
 }
 
 /// The columns of the terminal on standard error.

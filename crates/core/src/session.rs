@@ -1,5 +1,6 @@
 //! The one way to run a statement: journal it, run it, count it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -35,6 +36,9 @@ pub struct Counts {
     pub errors: BTreeMap<ErrorClass, u64>,
     /// Time spent inside the engine.
     pub engine_nanos: u64,
+    /// What oracles count beside their verdicts.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub notes: BTreeMap<Cow<'static, str>, u64>,
 }
 
 pub struct Session<'a> {
@@ -105,6 +109,11 @@ impl<'a> Session<'a> {
             _ => self.counts.statements_ok += 1,
         }
         Ok(reply)
+    }
+
+    /// Counts something an oracle wants to be known of its subjects.
+    pub fn note(&mut self, what: &'static str) {
+        *self.counts.notes.entry(Cow::Borrowed(what)).or_insert(0) += 1;
     }
 
     /// The engine's plan for a query, where the dialect can explain. Only evidence asks for it.

@@ -16,13 +16,24 @@ pub enum EngineError {
     #[error("'{target}' is no target: write {engine}, {engine}@VERSION or {engine}:path=FILE")]
     MalformedTarget { target: String, engine: &'static str },
 
+    #[error("this is no address of a server ({reason}): write {engine}://USER:PASSWORD@HOST:PORT/")]
+    MalformedAddress { engine: &'static str, reason: &'static str },
+
     #[error(
-        "{wanted} cannot be obtained; the nearest: {} (`dissent engines` lists all, and {}:path=FILE takes \
-         any library)",
+        "{wanted} cannot be obtained; the nearest: {} (`dissent engines` lists all, and {})",
         nearest.join(", "),
-        name_of(wanted)
+        any_other(wanted)
     )]
     UnknownVersion { wanted: String, nearest: Vec<&'static str> },
+
+    #[error(
+        "{engine}{wanted} cannot be obtained{} give a server by {engine}://USER:PASSWORD@HOST:PORT/",
+        only(engine, there)
+    )]
+    NoSuchSeries { engine: &'static str, wanted: String, there: Vec<&'static str> },
+
+    #[error("{client} is needed to obtain {what}: install it, or give a server by URL")]
+    NoClient { client: String, what: String },
 
     #[error("there is no file {}", .0.display())]
     NoSuchFile(PathBuf),
@@ -39,19 +50,15 @@ pub enum EngineError {
     #[error("{what} does not start: {reason}")]
     NotStarted { what: String, reason: String },
 
-    #[error(
-        "{client} is needed to obtain {what}: install it, or give a library by {}:path=FILE",
-        name_of(what)
-    )]
+    #[error("{client} is needed to obtain {what}: install it, or give {}", instead(what))]
     MissingClient { client: String, what: String },
 
     #[error("{client} could not get {package}: {reason}")]
     NotDownloaded { client: String, package: String, reason: String },
 
     #[error(
-        "no C compiler '{compiler}' to build {what}: install one (or name it in CC), or give a library \
-         by {}:path=FILE",
-        name_of(what)
+        "no C compiler '{compiler}' to build {what}: install one (or name it in CC), or give {}",
+        instead(what)
     )]
     NoCompiler { compiler: String, what: String },
 
@@ -71,4 +78,33 @@ pub enum EngineError {
 /// `sqlite` for `SQLite 3.30.1`.
 fn name_of(what: &str) -> String {
     what.split(' ').next().unwrap_or_default().to_lowercase()
+}
+
+/// Engines that are reached rather than loaded.
+const SERVERS: [&str; 4] = ["postgres", "mysql", "mariadb", "oceanbase"];
+
+/// What a user can give where an engine cannot be obtained.
+fn instead(what: &str) -> String {
+    match name_of(what) {
+        name if SERVERS.contains(&name.as_str()) => format!("a server by {name}://USER:PASSWORD@HOST:PORT/"),
+        name => format!("a library by {name}:path=FILE"),
+    }
+}
+
+fn any_other(what: &str) -> String {
+    match name_of(what) {
+        name if SERVERS.contains(&name.as_str()) => format!("{name}://… takes any server"),
+        name => format!("{name}:path=FILE takes any library"),
+    }
+}
+
+/// `, only mysql@9.7; or`; nothing but a semicolon if there is none.
+fn only(engine: &str, there: &[&str]) -> String {
+    match there {
+        [] => String::from(";"),
+        series => {
+            let named: Vec<String> = series.iter().map(|series| format!("{engine}@{series}")).collect();
+            format!(", only {}; or", named.join(", "))
+        }
+    }
 }

@@ -7,12 +7,16 @@ pub mod clickhouse;
 pub mod duckdb;
 mod error;
 pub mod fake;
+mod mysql;
+mod postgres;
 mod product;
+mod server;
 mod source;
 mod spell;
 pub mod sqlite;
 mod store;
 mod target;
+mod url;
 
 pub use error::EngineError;
 pub use source::Source;

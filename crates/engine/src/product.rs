@@ -10,6 +10,13 @@ pub(crate) const PRODUCTS: &[Product] = &[
     crate::sqlite::PRODUCT, //
     crate::duckdb::PRODUCT,
     crate::clickhouse::PRODUCT,
+    crate::postgres::POSTGRES,
+    crate::postgres::COCKROACHDB,
+    crate::mysql::MYSQL,
+    crate::mysql::MARIADB,
+    crate::mysql::PERCONA,
+    crate::mysql::TIDB,
+    crate::mysql::OCEANBASE,
 ];
 
 /// What a module offers so that its engine can be named, obtained and listed.
@@ -17,15 +24,23 @@ pub(crate) struct Product {
     /// What a target begins with; also the name of its dialect.
     pub name: &'static str,
     /// Reads what follows the name in a target. `None`: that is no target at all.
-    pub choose: fn(&str) -> Option<Result<Box<dyn Choice>, EngineError>>,
+    pub choose: fn(&str) -> Option<Chosen>,
     /// Every version there is, the oldest first.
     pub catalog: fn(&Store) -> Vec<Available>,
 }
+
+/// A choice, or why there is none.
+pub(crate) type Chosen = Result<Box<dyn Choice>, EngineError>;
 
 /// One engine of a product, as a user chose it.
 pub(crate) trait Choice: fmt::Debug + Send + Sync {
     /// Makes sure the engine is on this machine, telling what takes time.
     fn obtain(&self, progress: &mut dyn FnMut(Step)) -> Result<Source, EngineError>;
+
+    /// How it is shown, where the user's own spelling holds what must not be.
+    fn shown(&self) -> Option<String> {
+        None
+    }
 }
 
 pub(crate) fn by_name(name: &str) -> Result<&'static Product, EngineError> {

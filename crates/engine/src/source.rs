@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::EngineError;
 use crate::clickhouse::ClickhouseEngine;
 use crate::duckdb::DuckdbEngine;
+use crate::mysql;
+use crate::postgres;
 use crate::sqlite::SqliteEngine;
 
 /// Enough to open the engine in any process on this machine.
@@ -22,6 +24,10 @@ pub enum Source {
     Duckdb { path: PathBuf },
     /// A libchdb.
     Clickhouse { path: PathBuf },
+    /// A server that speaks PostgreSQL's protocol.
+    Postgres(postgres::Place),
+    /// A server of the MySQL family.
+    Mysql(mysql::Place),
 }
 
 impl Source {
@@ -31,6 +37,8 @@ impl Source {
             Source::Library { path } => Box::new(SqliteEngine::load(path)?),
             Source::Duckdb { path } => Box::new(DuckdbEngine::load(path)?),
             Source::Clickhouse { path } => Box::new(ClickhouseEngine::load(path)?),
+            Source::Postgres(place) => Box::new(place.open()?),
+            Source::Mysql(place) => Box::new(mysql::MysqlEngine::open(place)?),
         })
     }
 }

@@ -23,7 +23,8 @@ impl Target {
         let product = product::by_name(engine)?;
         let malformed = || EngineError::MalformedTarget { target: name.to_string(), engine: product.name };
         let choice = (product.choose)(rest).ok_or_else(malformed)??;
-        Ok(Target { name: name.to_string(), dialect: product.name, choice: choice.into() })
+        let name = choice.shown().unwrap_or_else(|| name.to_string());
+        Ok(Target { name, dialect: product.name, choice: choice.into() })
     }
 
     /// The name of the dialect it speaks, as in `dialects/*.toml`.
@@ -45,7 +46,7 @@ impl FromStr for Target {
     }
 }
 
-/// The user's own spelling.
+/// The user's own spelling, without a password.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)
@@ -57,12 +58,14 @@ impl fmt::Display for Target {
 pub enum Step {
     Downloading { package: String },
     Compiling { engine: String },
+    Preparing { engine: String },
 }
 
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Step::Downloading { package } => write!(f, "downloading {package}"),
+            Step::Preparing { engine } => write!(f, "preparing {engine}"),
             Step::Compiling { engine } => write!(f, "compiling {engine} (about half a minute)"),
         }
     }
@@ -98,7 +101,10 @@ mod tests {
     fn a_bad_target_says_what_there_is() {
         assert_eq!(
             refusal("oracle@12"),
-            "there is no engine 'oracle'; there is: sqlite, duckdb, clickhouse (`dissent engines` lists all versions)"
+            format!(
+                "there is no engine 'oracle'; there is: {} (`dissent engines` lists all versions)",
+                product::names()
+            )
         );
         assert_eq!(
             refusal("sqlite@3.30.0"),

@@ -301,7 +301,7 @@ fn every_clause_is_accepted() {
             }])))),
         }),
         Statement::AlterTable { table: name("odd name"), action: AlterAction::RenameTable(name("t\"2")) },
-        Statement::Drop { object: ObjectKind::Table, name: name("t\"2"), if_exists: true },
+        Statement::Drop { object: ObjectKind::Table, name: name("t\"2"), on: None, if_exists: true },
         Statement::Analyze(Some(name("t1"))),
         Statement::Reindex(Some(name("t1"))),
         Statement::Savepoint(name("s0")),

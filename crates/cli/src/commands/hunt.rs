@@ -5,19 +5,20 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
-use anyhow::{Context, bail};
-use dissent_core::oracle;
+use anyhow::Context;
 use dissent_engine::Target;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-use super::{check_hang_limit, obtain};
+use super::{check_hang_limit, choose_oracles, obtain};
 use crate::args::{HuntArgs, SummaryFormat};
 use crate::campaign::progress::Progress;
 use crate::campaign::store::{self, Store};
 use crate::campaign::summary::Summary;
 use crate::campaign::{Plan, Supervisor};
+use crate::reducer::Allowance;
 
 pub fn run(args: HuntArgs) -> anyhow::Result<u8> {
     let plan = settle(&args)?;
@@ -41,7 +42,7 @@ pub fn run(args: HuntArgs) -> anyhow::Result<u8> {
     } else {
         ended?;
     }
-    Ok(if outcome.findings.is_empty() { crate::NOTHING_FOUND } else { crate::FOUND })
+    Ok(if outcome.bugs.is_empty() { crate::NOTHING_FOUND } else { crate::FOUND })
 }
 
 fn print_summary(summary: &Summary, json: &str, format: SummaryFormat, store: &Store) -> std::io::Result<()> {
@@ -80,22 +81,10 @@ fn settle(args: &HuntArgs) -> anyhow::Result<Plan> {
         hang_limit: args.hang_limit,
         worker_memory: memory,
         log_statements: args.log_statements.clone(),
+        reduce: (!args.no_reduce)
+            .then_some(Allowance { checks: args.reduce_checks, time: Duration::from_secs(15) }),
+        keep_duplicates: args.keep_duplicates,
     })
-}
-
-/// Names and groups as the user typed them, as names in the order of the list of all.
-fn choose_oracles(words: &[String]) -> anyhow::Result<Vec<String>> {
-    let mut chosen = Vec::new();
-    for word in words {
-        let meant = oracle::select(word);
-        if meant.is_empty() {
-            let names: Vec<&str> = oracle::all().iter().map(|oracle| oracle.name()).collect();
-            bail!("there is no oracle '{word}'; there are: {}, tlp (all of tlp-…) and all", names.join(", "));
-        }
-        chosen.extend(meant.iter().map(|oracle| oracle.name()));
-    }
-    let all = oracle::all().iter().map(|oracle| oracle.name());
-    Ok(all.filter(|name| chosen.contains(name)).map(str::to_string).collect())
 }
 
 /// Nine or ten digits: enough never to meet twice, short enough to type.

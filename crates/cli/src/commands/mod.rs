@@ -1,13 +1,18 @@
 //! The subcommands, one file each.
 
+mod bench;
+mod bisect;
+mod findings;
 mod hunt;
 mod oracles;
+mod reduce;
 mod replay;
 
 use std::io::Write;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use dissent_core::oracle;
 use dissent_engine::{Source, Target};
 
 use crate::args::Command;
@@ -20,7 +25,11 @@ pub fn run(command: Command) -> anyhow::Result<u8> {
     match command {
         Command::Hunt(args) => hunt::run(args),
         Command::Replay(args) => replay::run(args),
+        Command::Reduce(args) => reduce::run(args),
+        Command::Bisect(args) => bisect::run(args),
+        Command::Findings(args) => findings::run(args),
         Command::Oracles => oracles::run(),
+        Command::Bench(args) => bench::run(args),
         Command::Worker => worker::run(),
     }
 }
@@ -53,6 +62,21 @@ fn obtain(target: &Target, memory_bytes: u64, limit: Duration) -> anyhow::Result
         format!("{target} cannot be opened: the process that tried died by {}{words}", dead.cause())
     })?;
     Ok(Obtained { source, version })
+}
+
+/// Names and groups as the user typed them, as names in the order of the list of all.
+fn choose_oracles(words: &[String]) -> anyhow::Result<Vec<String>> {
+    let mut chosen = Vec::new();
+    for word in words {
+        let meant = oracle::select(word);
+        if meant.is_empty() {
+            let names: Vec<&str> = oracle::all().iter().map(|oracle| oracle.name()).collect();
+            bail!("there is no oracle '{word}'; there are: {}, tlp (all of tlp-…) and all", names.join(", "));
+        }
+        chosen.extend(meant.iter().map(|oracle| oracle.name()));
+    }
+    let all = oracle::all().iter().map(|oracle| oracle.name());
+    Ok(all.filter(|name| chosen.contains(name)).map(str::to_string).collect())
 }
 
 /// A busy machine can hold up any statement for a second or two; that must not look like a hang.

@@ -26,7 +26,7 @@ const PROGRESS_NANOS: u64 = 250_000_000;
 
 pub fn run(
     task: HuntTask,
-    engine: Box<dyn Engine>,
+    engine: Box<dyn Engine + '_>,
     dialect: Dialect,
     journal: Rc<Journal>,
     fault: Option<Fault>,

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Stdout, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::PathBuf;
 
 use dissent_core::finding::{Arm, Evidence, Origin};
@@ -28,6 +28,19 @@ pub enum Task {
     },
     Hunt(HuntTask),
     Replay(ReplayTask),
+    /// Check subjects, one on each further line of the input.
+    Check(CheckTask),
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CheckTask {
+    pub source: Source,
+    pub dialect: String,
+    pub origin: Origin,
+    /// With more failing statements than these in its setup, a subject is not checked.
+    pub setup_failures_allowed: usize,
+    /// Take the database down before answering: memory that was broken may be noticed only then.
+    pub look_after: bool,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -63,6 +76,7 @@ pub enum Event {
     /// A difference that was gone on a fresh database.
     Unstable(Box<Difference>),
     Replayed(Box<Replayed>),
+    Checked(Box<Checked>),
     /// Trouble of our own; the worker ends after it.
     Trouble(String),
     /// A line that is no event: made by the reader, so that nothing a worker said is lost in silence.
@@ -107,6 +121,9 @@ impl Tally {
         for (class, count) in other.counts.errors {
             *self.counts.errors.entry(class).or_insert(0) += count;
         }
+        for (note, count) in other.counts.notes {
+            *self.counts.notes.entry(note).or_insert(0) += count;
+        }
         self.databases += other.databases;
         self.cases += other.cases;
         self.wall_nanos += other.wall_nanos;
@@ -136,24 +153,39 @@ pub struct Replayed {
     pub setup_failures: Vec<(String, String)>,
     /// Every statement the check ran after the setup.
     pub ran: Vec<Arm>,
-    pub outcome: ReplayOutcome,
+    pub outcome: CheckOutcome,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub enum ReplayOutcome {
+pub enum CheckOutcome {
     Agrees,
     CannotTell(String),
     Differs(Box<Evidence>),
 }
 
+/// What came of a check whose process lived.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Checked {
+    /// The numbers of the statements of the setup that failed.
+    pub setup_failures: Vec<usize>,
+    pub outcome: CheckOutcome,
+    /// What the process has used so far.
+    pub cpu_seconds: f64,
+}
+
 /// The worker's end of the event stream.
 pub struct Events {
-    out: BufWriter<Stdout>,
+    out: BufWriter<Box<dyn Write>>,
 }
 
 impl Events {
     pub fn to_stdout() -> Self {
-        Events { out: BufWriter::new(io::stdout()) }
+        Events { out: BufWriter::new(Box::new(io::stdout())) }
+    }
+
+    /// Nobody listens: a benchmark pays for the telling alone.
+    pub fn to_nobody() -> Self {
+        Events { out: BufWriter::new(Box::new(io::sink())) }
     }
 
     pub fn send(&mut self, event: &Event) -> io::Result<()> {

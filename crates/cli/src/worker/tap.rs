@@ -8,12 +8,12 @@ pub trait Listener {
     fn after(&mut self, _sql: &str, _reply: &Reply) {}
 }
 
-pub struct Tap<'a> {
-    pub engine: Box<dyn Engine>,
+pub struct Tap<'a, E> {
+    pub engine: E,
     pub listener: &'a mut dyn Listener,
 }
 
-impl Engine for Tap<'_> {
+impl<E: Engine> Engine for Tap<'_, E> {
     fn version(&self) -> &str {
         self.engine.version()
     }

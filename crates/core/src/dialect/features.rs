@@ -11,6 +11,11 @@ pub enum Feature {
     DynamicTyping,
     /// Any operator takes any operand, converting it.
     LooseOperands,
+    /// A statement that changes rows fails where a query would convert a value and warn, unless it is told to
+    /// IGNORE that.
+    StrictChanges,
+    /// Text that is not declared otherwise compares by a collation that folds: equal texts differ.
+    FoldedText,
     /// Arithmetic never raises an error: it widens, wraps or gives NULL.
     SafeArithmetic,
     /// Dividing by zero gives NULL or infinity, not an error.
@@ -39,6 +44,8 @@ pub enum Feature {
     LeftJoin,
     RightJoin,
     FullJoin,
+    /// A FULL JOIN on any condition, not on an equality of columns only.
+    FullJoinAnyhow,
     NaturalJoin,
     JoinUsing,
     /// Subqueries in the ON of an outer join.
@@ -78,12 +85,18 @@ pub enum Feature {
     RowidAlias,
     /// A column of a PRIMARY KEY may be NULL.
     NullableKeys,
-    /// DESC in the key of a PRIMARY KEY or UNIQUE constraint.
-    OrderedConstraints,
     /// DESC in the key of an index.
     OrderedIndexes,
     StrictTables,
     GeneratedColumns,
+    /// Generated columns that are computed when they are read.
+    VirtualColumns,
+    /// ASC, DESC and COLLATE in the keys of PRIMARY KEY and UNIQUE, and `PRIMARY KEY DESC`.
+    OrderedKeys,
+    /// COLLATE in the key of an index.
+    CollatedKeys,
+    /// `DROP INDEX i ON t`.
+    DropIndexOn,
     PartialIndexes,
     ExpressionIndexes,
     /// `INSERT OR IGNORE`, `UPDATE OR REPLACE`, `ON CONFLICT` in constraints.
@@ -92,6 +105,8 @@ pub enum Feature {
     InsertIgnore,
     Autoincrement,
     ForeignKeys,
+    /// SAVEPOINT outside a transaction begins one.
+    BareSavepoints,
     Upsert,
     RenameColumn,
     DropColumn,

@@ -24,8 +24,6 @@ pub struct Dialect {
     pub spelling: Spelling,
     pub types: Vec<TypeEntry>,
     pub casts: Vec<Cast>,
-    /// What follows the columns of a table, one of them in each; `{columns}` stands for some of its columns.
-    pub table_options: Vec<Name>,
     pub collations: Vec<Name>,
     pub functions: Vec<Function>,
     pub aggregates: Vec<AggregateFunction>,
@@ -37,6 +35,13 @@ pub struct Dialect {
     pub settings: Vec<Setting>,
     /// Settings that must be made before the first table (encodings, page sizes).
     pub initial_settings: Vec<Setting>,
+    /// Statements that change how a table is stored or what is known of it, never what it holds; `{}` is
+    /// where its name goes.
+    pub maintenance: Vec<Name>,
+    /// The kinds of index beside the usual one.
+    pub index_methods: Vec<IndexMethod>,
+    /// What may follow a table's columns: how it is stored.
+    pub table_options: Vec<TableOption>,
 }
 
 /// How values and parameters are written where dialects differ; `{}` is where the text goes.
@@ -94,6 +99,8 @@ pub struct TypeEntry {
     /// The integers it holds, the longest text it holds; absent: any.
     pub range: Option<(i64, i64)>,
     pub length: Option<usize>,
+    /// Only a prefix of it can be a key, and a literal cannot be its default.
+    pub prefixed: bool,
 }
 
 /// A type that CAST may name, and the kinds it takes without raising an error; none named: all.
@@ -138,6 +145,35 @@ pub struct AggregateFunction {
     pub since: Option<String>,
 }
 
+/// A kind of index: `USING hash`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IndexMethod {
+    pub name: Name,
+    /// The kinds of keys it takes; none named: all.
+    #[serde(default)]
+    pub kinds: Vec<Kind>,
+    /// One key only.
+    #[serde(default)]
+    pub single: bool,
+}
+
+/// A way to store a table: `ENGINE=MEMORY`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TableOption {
+    /// `{columns}` in it stands for one or two of the table's columns.
+    pub name: Name,
+    #[serde(default = "one")]
+    pub weight: u32,
+    /// Takes columns whose types need a prefix as keys.
+    #[serde(default = "yes")]
+    pub long_values: bool,
+    /// Takes generated columns.
+    #[serde(default = "yes")]
+    pub generated: bool,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Combine {
@@ -173,9 +209,16 @@ pub enum DialectError {
 
 /// The dialects built into Dissent.
 const FILES: &[(&str, &str)] = &[
-    ("sqlite", include_str!("../../../../dialects/sqlite.toml")),
+    ("cockroachdb", include_str!("../../../../dialects/cockroachdb.toml")),
     ("duckdb", include_str!("../../../../dialects/duckdb.toml")),
     ("clickhouse", include_str!("../../../../dialects/clickhouse.toml")),
+    ("mariadb", include_str!("../../../../dialects/mariadb.toml")),
+    ("mysql", include_str!("../../../../dialects/mysql.toml")),
+    ("oceanbase", include_str!("../../../../dialects/oceanbase.toml")),
+    ("percona", include_str!("../../../../dialects/percona.toml")),
+    ("postgres", include_str!("../../../../dialects/postgres.toml")),
+    ("sqlite", include_str!("../../../../dialects/sqlite.toml")),
+    ("tidb", include_str!("../../../../dialects/tidb.toml")),
 ];
 
 /// A dialect's file, laid over that of the relative it inherits from: tables are merged, everything
@@ -221,6 +264,19 @@ impl Dialect {
     /// Operators and functions take operands of their own kind only.
     pub fn is_typed(&self) -> bool {
         !self.can(Feature::LooseOperands)
+    }
+
+    /// Whether an aggregate takes values of a kind.
+    pub fn aggregates(&self, name: &str, kind: Kind) -> bool {
+        let takes = |function: &AggregateFunction| {
+            function.args.first().is_none_or(|arg| *arg == kind || *arg == Kind::Any)
+        };
+        self.aggregates.iter().any(|function| function.name.eq_ignore_ascii_case(name) && takes(function))
+    }
+
+    /// A type of which only a prefix can be a key.
+    pub fn is_prefixed(&self, ty: &DataType) -> bool {
+        self.type_entry(ty).is_some_and(|entry| entry.prefixed)
     }
 
     /// What is known of a type by its spelling.
@@ -272,8 +328,6 @@ struct File {
     spelling: Spelling,
     types: Vec<TypeLine>,
     casts: Vec<Cast>,
-    #[serde(default)]
-    table_options: Vec<Name>,
     collations: Vec<Name>,
     functions: Vec<Function>,
     aggregates: Vec<AggregateFunction>,
@@ -282,6 +336,12 @@ struct File {
     settings: Vec<Setting>,
     #[serde(default)]
     initial_settings: Vec<Setting>,
+    #[serde(default)]
+    maintenance: Vec<Name>,
+    #[serde(default)]
+    index_methods: Vec<IndexMethod>,
+    #[serde(default)]
+    table_options: Vec<TableOption>,
 }
 
 #[derive(Deserialize)]
@@ -299,6 +359,8 @@ struct TypeLine {
     range: Option<(i64, i64)>,
     #[serde(default)]
     length: Option<usize>,
+    #[serde(default)]
+    prefixed: bool,
 }
 
 impl File {
@@ -330,10 +392,10 @@ impl File {
                     identity: line.identity,
                     range: line.range,
                     length: line.length,
+                    prefixed: line.prefixed,
                 })
                 .collect(),
             casts: self.casts,
-            table_options: self.table_options,
             collations: self.collations,
             functions: self.functions.into_iter().filter(|f| version.reaches(&f.since)).collect(),
             aggregates: self.aggregates.into_iter().filter(|f| version.reaches(&f.since)).collect(),
@@ -341,6 +403,9 @@ impl File {
             order_dependent: self.order_dependent,
             settings: settings(self.settings),
             initial_settings: settings(self.initial_settings),
+            maintenance: self.maintenance,
+            index_methods: self.index_methods,
+            table_options: self.table_options,
         }
     }
 }

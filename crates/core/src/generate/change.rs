@@ -5,7 +5,7 @@ use crate::dialect::{Feature, Setting};
 use crate::sql::*;
 
 /// What may stand in the WHERE of a statement that changes a table.
-const IN_CHANGE: Rules = Rules { subqueries: false, qualified: false, identity: false };
+const IN_CHANGE: Rules = Rules { subqueries: false, qualified: false, identity: false, indexable: false };
 
 impl<'a> Generator<'a> {
     /// A change to the state: one statement, or a few that belong together.
@@ -23,6 +23,7 @@ impl<'a> Generator<'a> {
             can(Feature::Indexes, 8),
             can(Feature::Indexes, 4),
             can(Feature::Transactions, 3),
+            if self.dialect.maintenance.is_empty() { 0 } else { 8 },
         ];
         let one = match self.rng.weighted(&weights) {
             0 => self.any_table().and_then(|table| self.insert_rows(&table.name)),
@@ -35,7 +36,8 @@ impl<'a> Generator<'a> {
             7 => Some(Statement::Vacuum),
             8 => self.create_index(false),
             9 => self.drop_index(),
-            _ => return self.transaction(),
+            10 => return self.transaction(),
+            _ => self.maintenance(),
         };
         one.into_iter().collect()
     }
@@ -48,14 +50,27 @@ impl<'a> Generator<'a> {
             1 => vec![Statement::Begin, update, Statement::Rollback],
             _ => {
                 let name = self.fresh_name('s');
-                vec![
+                let mut statements = vec![
                     Statement::Savepoint(name.clone()),
                     update,
                     Statement::RollbackTo(name.clone()),
                     Statement::Release(name),
-                ]
+                ];
+                if !self.dialect.can(Feature::BareSavepoints) {
+                    statements.insert(0, Statement::Begin);
+                    statements.push(Statement::Commit);
+                }
+                statements
             }
         }
+    }
+
+    /// A statement that changes how a table is stored, or what is known of it.
+    pub(super) fn maintenance(&mut self) -> Option<Statement> {
+        let table = self.any_table()?;
+        let dialect = self.dialect;
+        let (before, after) = self.rng.choose(&dialect.maintenance)?.split_once("{}")?;
+        Some(Statement::Raw(format!("{before}{}{after}", table.name)))
     }
 
     fn any_table(&mut self) -> Option<&'a Table> {
@@ -199,7 +214,10 @@ impl<'a> Generator<'a> {
 
     fn update(&mut self) -> Option<Statement> {
         let table = self.any_table()?;
-        let or = self.conflict_policy(table);
+        let mut or = self.conflict_policy(table);
+        if self.dialect.can(Feature::StrictChanges) {
+            or = Some(OnConflict::Ignore);
+        }
         // What nothing forgives must not be violated.
         let changeable = |column: &&Column| !column.generated && (or.is_some() || !column.pinned);
         let candidates: Vec<&Column> = table.columns.iter().filter(changeable).collect();
@@ -225,7 +243,8 @@ impl<'a> Generator<'a> {
 
     fn drop_index(&mut self) -> Option<Statement> {
         let index = self.rng.choose(&self.state.indexes)?;
-        Some(Statement::Drop { object: ObjectKind::Index, name: index.name.clone(), if_exists: false })
+        let on = self.dialect.can(Feature::DropIndexOn).then(|| index.table.clone());
+        Some(Statement::Drop { object: ObjectKind::Index, name: index.name.clone(), on, if_exists: false })
     }
 
     fn alter(&mut self) -> Option<Statement> {
@@ -251,7 +270,7 @@ impl<'a> Generator<'a> {
                     self.dialect.types.iter().filter(|entry| !strict || entry.strict).collect();
                 let ty = self.rng.pick(&entries).ty.clone();
                 let mut constraints = Vec::new();
-                if self.rng.chance(50) {
+                if self.rng.chance(50) && !self.dialect.is_prefixed(&ty) {
                     let value = self.stored_value(&ty, false);
                     constraints.push(ColumnConstraint::Default(Expr::Literal(value)));
                 }

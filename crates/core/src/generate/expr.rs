@@ -209,7 +209,9 @@ impl Generator<'_> {
             2 => self.cast(kind, depth),
             3 => self.case(kind, depth),
             4 => self.signed(kind, depth),
-            5 => Expr::Subquery(Box::new(self.aggregate_query(kind, depth))),
+            5 if self.dialect.aggregates("MIN", kind) => {
+                Expr::Subquery(Box::new(self.aggregate_query(kind, depth)))
+            }
             6 => self.collated(kind, depth),
             _ if self.dialect.can(Feature::LooseOperands) => self.predicate(depth),
             _ => self.leaf(kind),
@@ -290,7 +292,8 @@ impl Generator<'_> {
             && let Some((relation, at)) = drawn.column
             && let Some(value) = self.rng.choose(&self.scope[relation].columns[at].pool)
         {
-            return Expr::Literal(value.clone());
+            let value = value.clone();
+            return self.literal(value, drawn.kind);
         }
         self.constant(drawn.kind)
     }
@@ -304,11 +307,26 @@ impl Generator<'_> {
                     && (kind == Kind::Any || column.ty.kind == kind)
                     && let Some(value) = self.rng.choose(&column.pool)
                 {
-                    return Expr::Literal(value.clone());
+                    let value = value.clone();
+                    return self.literal(value, kind);
                 }
             }
         }
-        Expr::Literal(self.value(kind))
+        let value = self.value(kind);
+        self.literal(value, kind)
+    }
+
+    /// A value where one of this kind is wanted: a bare NULL has no type, which matters where types do.
+    fn literal(&self, value: Value, kind: Kind) -> Expr {
+        let named = |ty: &&DataType| ty.kind == kind;
+        let types = self.dialect.casts.iter().map(|cast| &cast.ty);
+        let mut types = types.chain(self.dialect.types.iter().map(|entry| &entry.ty));
+        match types.find(named) {
+            Some(ty) if value.is_null() && self.dialect.is_typed() => {
+                Expr::Cast { expr: Box::new(Expr::null()), ty: ty.clone() }
+            }
+            _ => Expr::Literal(value),
+        }
     }
 
     /// A kind to compare in: one that some column in scope has.
@@ -353,7 +371,8 @@ impl Generator<'_> {
         use BinaryOp::*;
         if !self.dialect.can(Feature::SafeArithmetic) {
             // Sums of what columns hold seldom overflow; products and shifts do.
-            return *self.rng.pick(&[Add, Sub, Mod]);
+            let bits = self.dialect.can(Feature::BitOps);
+            return *self.rng.pick(if bits { &[Add, Sub, Mod, BitAnd, BitOr] } else { &[Add, Sub, Mod][..] });
         }
         let bits = self.dialect.can(Feature::BitOps);
         let all = [Add, Sub, Mul, Div, Mod, BitAnd, BitOr, ShiftLeft, ShiftRight];
@@ -366,7 +385,7 @@ impl Generator<'_> {
         for attempt in 0..6 {
             let Some(function) = self.rng.choose(&dialect.functions) else { break };
             let fits = kind == Kind::Any || function.returns == kind || function.returns == Kind::Any;
-            if !(fits || attempt >= 2 && !typed) {
+            if !(fits || attempt >= 2 && !typed) || (self.rules.indexable && !function.indexable) {
                 continue;
             }
             // Where types matter, arguments of any kind are of one kind.
@@ -442,7 +461,7 @@ impl Generator<'_> {
         let dialect = self.dialect;
         let fits = dialect.can(Feature::Collate)
             && !self.rules.identity
-            && (kind == Kind::Text || dialect.can(Feature::LooseOperands));
+            && (kind == Kind::Text || dialect.can(Feature::DynamicTyping));
         match self.rng.choose(&dialect.collations) {
             Some(collation) if fits => {
                 Expr::Collate { expr: Box::new(self.value_expr(kind, depth)), collation: collation.clone() }

@@ -52,11 +52,13 @@ pub struct Rules {
     /// Only columns whose equal values are identical, and no COLLATE: for what is deduplicated or
     /// grouped, where the engine may return any of several equal values (SOUNDNESS 0.8).
     pub identity: bool,
+    /// Only functions that may stand in an index, a CHECK or a generated column.
+    pub indexable: bool,
 }
 
 impl Default for Rules {
     fn default() -> Self {
-        Rules { subqueries: true, qualified: true, identity: false }
+        Rules { subqueries: true, qualified: true, identity: false, indexable: false }
     }
 }
 
@@ -107,6 +109,13 @@ impl<'a> Generator<'a> {
         self.scope.truncate(depth);
         self.inner = inner;
         drawn
+    }
+
+    /// Forgets the query in the making.
+    pub fn start_over(&mut self) {
+        self.scope.clear();
+        self.common_tables.clear();
+        self.product = 1;
     }
 
     /// The relations of the query being drawn.

@@ -68,7 +68,8 @@ impl Generator<'_> {
             }
             Stage::View => self.create_view(),
             Stage::Change => return self.change(),
-            Stage::Analyze => self.dialect.can(Feature::Analyze).then_some(Statement::Analyze(None)),
+            Stage::Analyze if self.dialect.can(Feature::Analyze) => Some(Statement::Analyze(None)),
+            Stage::Analyze => self.maintenance(),
         };
         drawn.into_iter().collect()
     }

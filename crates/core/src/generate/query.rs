@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Column, Generator, Relation, Rules, Table};
+use super::{Column, Drawn, Generator, Relation, Rules, Table};
 use crate::dialect::Feature;
 use crate::sql::*;
 
@@ -37,6 +37,77 @@ impl<'a> Generator<'a> {
             }
         }
         Some(From { tables })
+    }
+
+    /// One more relation in scope; none if the database has no table.
+    pub fn relation_or_none(&mut self) -> Option<TableRef> {
+        (!self.state.tables.is_empty()).then(|| self.relation())
+    }
+
+    /// What joins the newest relation to the `before` ones before it.
+    pub fn join_on(&mut self, before: usize) -> JoinOn {
+        if before == 1
+            && self.rng.chance(12)
+            && let Some(shared) = self.shared_columns()
+        {
+            return shared;
+        }
+        JoinOn::On(match self.rng.below(10) {
+            0..8 => self.selective_condition(before).unwrap_or_else(|| self.join_condition()),
+            _ => self.join_condition(),
+        })
+    }
+
+    /// A condition that some pairs of rows meet and some do not, as far as the data is known: columns that
+    /// share a value and also hold others.
+    fn selective_condition(&mut self, before: usize) -> Option<Expr> {
+        let relations = &self.scope[self.inner..];
+        let right = relations.get(before)?;
+        let typed = self.dialect.is_typed();
+        let mut pairs = Vec::new();
+        for left in &relations[..before] {
+            for a in left.columns.iter() {
+                for b in right.columns.iter().filter(|b| !typed || b.ty.kind == a.ty.kind) {
+                    let shared = a.pool.iter().filter(|value| !value.is_null() && b.pool.contains(value));
+                    if (1..a.pool.len().max(2)).contains(&shared.count()) {
+                        pairs.push((self.column_expr(left, a), self.column_expr(right, b)));
+                    }
+                }
+            }
+        }
+        let (a, b) = self.rng.choose(&pairs)?.clone();
+        let equal = Expr::binary(BinaryOp::Eq, a, b);
+        Some(match self.rng.below(10) {
+            0 => equal.and(self.filter(1)),
+            1 => Expr::binary(BinaryOp::Or, equal, self.predicate(1)),
+            _ => equal,
+        })
+    }
+
+    /// A column of the relation at this place that is never NULL, if that is a base table.
+    pub fn never_null_column(&mut self, at: usize) -> Option<Expr> {
+        let relation = &self.relations()[at];
+        let base = self
+            .state
+            .tables
+            .iter()
+            .any(|table| !table.is_view && std::sync::Arc::ptr_eq(&table.columns, &relation.columns));
+        let identity = self.rules.identity;
+        let fits = |column: &&Column| column.is_never_null() && (!identity || column.identity);
+        let tags: Vec<Expr> =
+            relation.columns.iter().filter(fits).map(|column| self.column_expr(relation, column)).collect();
+        if base { self.rng.choose(&tags).cloned() } else { None }
+    }
+
+    /// A condition that lets rows padded with NULL through now and then.
+    pub fn padding_filter(&mut self) -> Expr {
+        let filter = self.filter(2);
+        match self.column(Kind::Any) {
+            Some(column) if self.rng.chance(60) => {
+                Expr::binary(BinaryOp::Or, filter, column.expr.is(Truth::Null))
+            }
+            _ => filter,
+        }
     }
 
     /// Puts one more relation in scope.
@@ -103,9 +174,8 @@ impl<'a> Generator<'a> {
         drawn
     }
 
-    fn joined(&mut self, left: TableRef) -> TableRef {
+    pub fn joined(&mut self, left: TableRef) -> TableRef {
         let natural_possible = self.relations().len() == 1;
-        let left_columns = natural_possible.then(|| self.relations()[0].columns.clone());
         let right = self.relation();
         let can = |feature| self.dialect.can(feature);
         let weights = [
@@ -120,28 +190,20 @@ impl<'a> Generator<'a> {
         if kind == Cross {
             return TableRef::join(kind, left, right, JoinOn::Nothing);
         }
-        if let Some(left_columns) = left_columns
+        if natural_possible
             && self.rng.chance(10)
+            && let Some(on) = self.shared_columns()
         {
-            let right_columns = self.relations()[1].columns.clone();
-            let twin = |name: &Name| right_columns.iter().find(|column| column.name == *name);
-            let shared: Vec<(&Column, &Column)> =
-                left_columns.iter().filter_map(|column| Some((column, twin(&column.name)?))).collect();
-            let typed = self.dialect.is_typed();
-            let comparable = |(a, b): &(&Column, &Column)| !typed || a.ty.kind == b.ty.kind;
-            if can(Feature::NaturalJoin)
-                && self.rng.chance(40)
-                && !shared.is_empty()
-                && shared.iter().all(comparable)
-            {
-                return TableRef::join(kind, left, right, JoinOn::Natural);
-            }
-            if can(Feature::JoinUsing)
-                && let Some(pair) = self.rng.choose(&shared)
-                && comparable(pair)
-            {
-                let name = pair.0.name.clone();
-                return TableRef::join(kind, left, right, JoinOn::Using(vec![name]));
+            return TableRef::join(kind, left, right, on);
+        }
+        if kind == Full && !can(Feature::FullJoinAnyhow) {
+            let newest = self.relations().len() - 1;
+            match self.matching_columns(newest) {
+                Some((a, b)) => {
+                    let on = Expr::binary(BinaryOp::Eq, a, b);
+                    return TableRef::join(kind, left, right, JoinOn::On(on));
+                }
+                None => kind = Left,
             }
         }
         if !matches!(kind, Inner) && !can(Feature::OuterJoinConditions) {
@@ -158,6 +220,24 @@ impl<'a> Generator<'a> {
             self.rules.subqueries && (kind == Inner || self.dialect.can(Feature::OuterJoinSubqueries));
         let on = self.under(Rules { subqueries, ..self.rules }, |g| g.join_condition());
         TableRef::join(kind, left, right, JoinOn::On(on))
+    }
+
+    /// NATURAL or USING for the two relations in scope, if they have comparable columns of one name.
+    fn shared_columns(&mut self) -> Option<JoinOn> {
+        let [left, right] = self.relations() else { return None };
+        let typed = self.dialect.is_typed();
+        let mut shared = Vec::new();
+        for column in left.columns.iter() {
+            let twin = right.columns.iter().find(|twin| twin.name == column.name);
+            let Some(twin) = twin else { continue };
+            shared.push((column.name.clone(), !typed || column.ty.kind == twin.ty.kind));
+        }
+        let comparable = !shared.is_empty() && shared.iter().all(|(_, comparable)| *comparable);
+        if self.dialect.can(Feature::NaturalJoin) && comparable && self.rng.chance(40) {
+            return Some(JoinOn::Natural);
+        }
+        let (name, comparable) = self.rng.choose(&shared)?;
+        (self.dialect.can(Feature::JoinUsing) && *comparable).then(|| JoinOn::Using(vec![name.clone()]))
     }
 
     /// What joins the newest relation to those before it: often an equality that some rows meet.
@@ -206,6 +286,9 @@ impl<'a> Generator<'a> {
                     && let Some(column) = self.column(Kind::Any)
                 {
                     return column.expr;
+                }
+                if self.rules.identity && self.dialect.can(Feature::FoldedText) {
+                    return Expr::int(1);
                 }
                 let kind = self.kind();
                 self.value_expr(kind, 2)
@@ -270,6 +353,8 @@ impl<'a> Generator<'a> {
             let rules = Rules { identity: true, ..g.rules };
             let column = g.under(rules, |g| g.own_column(kind));
             let counts = !g.dialect.is_typed() || matches!(kind, Kind::Any | Kind::Int);
+            let ordered = |column: &Drawn| g.dialect.aggregates("MIN", column.kind);
+            let column = column.filter(ordered);
             SelectItem::from(match (column, g.rng.below(3)) {
                 (Some(column), 2) if counts => Expr::aggregate("COUNT", vec![column.expr]),
                 (Some(column), 0) => Expr::aggregate("MIN", vec![column.expr]),

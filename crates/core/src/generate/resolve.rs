@@ -70,17 +70,23 @@ impl State {
     }
 }
 
-/// The tables a query names anywhere.
+/// The tables a query names anywhere, each once.
 pub fn tables_read(query: &Query) -> Vec<Name> {
+    let mut tables = tables_named(query);
+    tables.sort();
+    tables.dedup();
+    tables
+}
+
+/// The tables a query names anywhere, as often as it does.
+pub fn tables_named(query: &Query) -> Vec<Name> {
     struct Tables(Vec<Name>);
     impl Visitor for Tables {
         fn query(&mut self, query: &Query) {
             walk_query(self, query);
         }
         fn table(&mut self, table: &TableRef) {
-            if let TableRef::Table { name, .. } = table
-                && !self.0.contains(name)
-            {
+            if let TableRef::Table { name, .. } = table {
                 self.0.push(name.clone());
             }
             walk_table(self, table);

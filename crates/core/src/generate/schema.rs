@@ -1,11 +1,11 @@
 //! Tables, indexes and views.
 
-use super::{Column, Generator, Relation, Rules};
-use crate::dialect::Feature;
+use super::{Column, Generator, Relation, Rules, Table};
+use crate::dialect::{Feature, TableOption};
 use crate::sql::*;
 
 /// What may stand in a key, a CHECK or a generated column.
-const IN_SCHEMA: Rules = Rules { subqueries: false, qualified: false, identity: false };
+const IN_SCHEMA: Rules = Rules { subqueries: false, qualified: false, identity: false, indexable: true };
 
 /// What a table is going to be, decided before its columns are drawn.
 struct Design {
@@ -56,8 +56,18 @@ impl Generator<'_> {
         Statement::CreateTable(CreateTable { name, temporary, columns, constraints, options, query: None })
     }
 
+    /// How a table of these columns is stored, if not as usual.
     fn table_option(&mut self, columns: &[ColumnDef]) -> Option<Name> {
-        let option = self.rng.choose(&self.dialect.table_options)?.clone();
+        let dialect = self.dialect;
+        let generated = columns.iter().any(|column| column.constraints.iter().any(is_generated));
+        let long = columns.iter().any(|column| dialect.is_prefixed(&column.ty));
+        let fits = |option: &TableOption| (option.long_values || !long) && (option.generated || !generated);
+        if dialect.table_options.is_empty() || !self.rng.chance(50) {
+            return None;
+        }
+        let weights: Vec<u32> =
+            dialect.table_options.iter().map(|option| if fits(option) { option.weight } else { 0 }).collect();
+        let option = &dialect.table_options[self.rng.weighted(&weights)].name;
         let mut names: Vec<&str> = columns.iter().map(|column| &*column.name).collect();
         self.rng.shuffle(&mut names);
         names.truncate(self.rng.between(1, 2));
@@ -85,28 +95,38 @@ impl Generator<'_> {
             // The rowid alias, the most special column SQLite has.
             ty = DataType::new("INTEGER", Kind::Int);
         }
+        while key && self.dialect.is_prefixed(&ty) {
+            ty = self.data_type(design.strict);
+        }
         let mut constraints = Vec::new();
         if key {
-            let desc = self.dialect.can(Feature::OrderedConstraints) && self.rng.chance(20);
+            let desc = self.rng.chance(20) && self.dialect.can(Feature::OrderedKeys);
             let alias = !desc && !design.without_rowid && ty.name.eq_ignore_ascii_case("integer");
             let autoincrement = alias && self.dialect.can(Feature::Autoincrement) && self.rng.chance(8);
             let on_conflict = self.conflict_clause();
             constraints.push(ColumnConstraint::PrimaryKey { desc, autoincrement, on_conflict });
         } else if self.dialect.can(Feature::GeneratedColumns) && at > 0 && self.rng.chance(7) {
-            let expr = self.generated_expr(before);
+            // Whatever it computes must fit its type.
             if design.strict {
-                // Whatever it computes must fit its type.
                 ty = DataType::new("ANY", Kind::Any);
+            } else if self.dialect.is_typed()
+                && let Some(cast) = self.dialect.casts.iter().find(|cast| cast.ty.kind == ty.kind)
+            {
+                ty = cast.ty.clone();
             }
-            constraints.push(ColumnConstraint::Generated { expr, stored: self.rng.chance(50) });
+            let kind = self.dialect.is_typed().then_some(ty.kind);
+            let expr = self.generated_expr(before, kind);
+            let stored = self.rng.chance(50) || !self.dialect.can(Feature::VirtualColumns);
+            constraints.push(ColumnConstraint::Generated { expr, stored });
         } else {
-            if self.rng.chance(14) {
+            if self.rng.chance(22) {
                 constraints.push(ColumnConstraint::NotNull);
             }
-            if self.dialect.can(Feature::UniqueKeys) && self.rng.chance(14) {
+            let prefixed = self.dialect.is_prefixed(&ty);
+            if self.dialect.can(Feature::UniqueKeys) && self.rng.chance(14) && !prefixed {
                 constraints.push(ColumnConstraint::Unique { on_conflict: self.conflict_clause() });
             }
-            if self.rng.chance(10) {
+            if self.rng.chance(10) && !prefixed {
                 let value = self.stored_value(&ty, false);
                 constraints.push(ColumnConstraint::Default(Expr::Literal(value)));
             }
@@ -118,16 +138,19 @@ impl Generator<'_> {
                 constraints.push(ColumnConstraint::References { table, column });
             }
         }
-        let has_collation = self.dialect.can(Feature::LooseOperands) || ty.kind == Kind::Text;
-        let collation = if self.dialect.can(Feature::Collate) && has_collation && self.rng.chance(22) {
-            self.rng.choose(&self.dialect.collations).cloned()
-        } else {
-            None
-        };
+        let generated = constraints.iter().any(is_generated) && !self.dialect.can(Feature::DynamicTyping);
+        let settled = generated || ty.name.contains("COLLATE");
+        let collated = self.has_collation(ty.kind) && !settled && self.rng.chance(22);
+        let collation = if collated { self.rng.choose(&self.dialect.collations).cloned() } else { None };
         if let Some(collation) = collation {
             constraints.push(ColumnConstraint::Collate(collation));
         }
         ColumnDef { name, ty, constraints }
+    }
+
+    /// Values of the kind may be collated.
+    fn has_collation(&self, kind: Kind) -> bool {
+        self.dialect.can(Feature::Collate) && (kind == Kind::Text || self.dialect.can(Feature::DynamicTyping))
     }
 
     fn conflict_clause(&mut self) -> Option<OnConflict> {
@@ -135,8 +158,8 @@ impl Generator<'_> {
         wanted.then(|| *self.rng.pick(&[OnConflict::Ignore, OnConflict::Replace]))
     }
 
-    /// An expression over the plain columns of a table that is being made.
-    fn generated_expr(&mut self, columns: &[ColumnDef]) -> Expr {
+    /// An expression over the plain columns of a table that is being made; of any kind, or of this one.
+    fn generated_expr(&mut self, columns: &[ColumnDef], kind: Option<Kind>) -> Expr {
         let plain: Vec<Column> = columns
             .iter()
             .map(|def| Column::from_def(def, self.dialect))
@@ -144,7 +167,7 @@ impl Generator<'_> {
             .collect();
         let relation = Relation { alias: Name::from(""), columns: plain.into() };
         self.over_table(&relation, IN_SCHEMA, |g| {
-            let kind = g.kind();
+            let kind = kind.unwrap_or_else(|| g.kind());
             g.value_expr(kind, 2)
         })
     }
@@ -174,8 +197,8 @@ impl Generator<'_> {
 
     fn constraint_keys(&mut self, columns: &[&Column]) -> Vec<IndexKey> {
         let mut keys = self.column_keys(columns);
-        if !self.dialect.can(Feature::OrderedConstraints) {
-            keys.iter_mut().for_each(|key| key.desc = false);
+        if !self.dialect.can(Feature::OrderedKeys) {
+            keys.iter_mut().for_each(|key| (key.collation, key.desc) = (None, false));
         }
         keys
     }
@@ -188,14 +211,21 @@ impl Generator<'_> {
         columns[..count]
             .iter()
             .map(|column| {
-                let (collation, desc) = self.key_modifiers();
-                IndexKey { expr: Expr::bare_column(column.name.clone()), collation, desc }
+                let (collation, desc) = self.key_modifiers(column.ty.kind);
+                let prefix = self.key_prefix(column);
+                IndexKey { expr: Expr::bare_column(column.name.clone()), prefix, collation, desc }
             })
             .collect()
     }
 
-    fn key_modifiers(&mut self) -> (Option<Name>, bool) {
-        let collated = self.dialect.can(Feature::Collate) && self.rng.chance(15);
+    /// How much of a column is the key, if not all.
+    fn key_prefix(&mut self, column: &Column) -> Option<u32> {
+        self.dialect.is_prefixed(&column.ty).then(|| self.rng.between(1, 5) as u32)
+    }
+
+    fn key_modifiers(&mut self, kind: Kind) -> (Option<Name>, bool) {
+        let collated =
+            self.has_collation(kind) && self.dialect.can(Feature::CollatedKeys) && self.rng.chance(15);
         let collation = if collated { self.rng.choose(&self.dialect.collations).cloned() } else { None };
         (collation, self.dialect.can(Feature::OrderedIndexes) && self.rng.chance(20))
     }
@@ -208,18 +238,21 @@ impl Generator<'_> {
         let table = *self.rng.choose(&tables)?;
         let relation = Relation { alias: table.name.clone(), columns: table.columns.clone() };
         let mut keys = Vec::new();
-        if self.dialect.can(Feature::ExpressionIndexes) && self.rng.chance(25) {
-            let expr = self.over_table(&relation, IN_SCHEMA, |g| {
+        let method = self.index_method(table, unique);
+        if method.is_none() && self.dialect.can(Feature::ExpressionIndexes) && self.rng.chance(25) {
+            let (expr, kind) = self.over_table(&relation, IN_SCHEMA, |g| {
                 let kind = g.kind();
-                g.value_expr(kind, 2)
+                (g.value_expr(kind, 2), kind)
             });
-            let (collation, desc) = self.key_modifiers();
+            let (collation, desc) = self.key_modifiers(kind);
             // A text alone, in parentheses or not, would be read as the name of a column.
             if visit::any_expr(&expr, |inner| matches!(inner, Expr::Column(_))) {
-                keys.push(IndexKey { expr, collation, desc });
+                keys.push(IndexKey { expr, prefix: None, collation, desc });
             }
         }
-        if keys.is_empty() || self.rng.chance(40) {
+        if let Some((_, methods_keys)) = &method {
+            keys = methods_keys.clone();
+        } else if keys.is_empty() || self.rng.chance(40) {
             let columns: Vec<&Column> = table.columns.iter().collect();
             keys.extend(self.column_keys(&columns));
         }
@@ -231,7 +264,28 @@ impl Generator<'_> {
         });
         let name = self.fresh_name('i');
         let table = table.name.clone();
-        Some(Statement::CreateIndex(CreateIndex { name, unique, table, method: None, keys, filter }))
+        let method = method.map(|(method, _)| method);
+        Some(Statement::CreateIndex(CreateIndex { name, unique, table, method, keys, filter }))
+    }
+
+    /// Another kind of index, with keys that it takes.
+    fn index_method(&mut self, table: &Table, unique: bool) -> Option<(Name, Vec<IndexKey>)> {
+        let dialect = self.dialect;
+        if unique || dialect.index_methods.is_empty() || !self.rng.chance(30) {
+            return None;
+        }
+        let method = self.rng.pick(&dialect.index_methods);
+        let fits = |column: &&Column| method.kinds.is_empty() || method.kinds.contains(&column.ty.kind);
+        let mut columns: Vec<&Column> = table.columns.iter().filter(fits).collect();
+        self.rng.shuffle(&mut columns);
+        columns.truncate(if method.single { 1 } else { self.rng.between(1, 3) });
+        let key = |column: &&Column| IndexKey {
+            expr: Expr::bare_column(column.name.clone()),
+            prefix: None,
+            collation: None,
+            desc: false,
+        };
+        (!columns.is_empty()).then(|| (method.name.clone(), columns.iter().map(key).collect()))
     }
 
     pub(super) fn create_view(&mut self) -> Option<Statement> {
@@ -246,4 +300,8 @@ impl Generator<'_> {
             .any(|read| self.state.table(read).is_some_and(|table| table.temporary));
         Some(Statement::CreateView(CreateView { name, temporary, columns: Vec::new(), query }))
     }
+}
+
+fn is_generated(constraint: &ColumnConstraint) -> bool {
+    matches!(constraint, ColumnConstraint::Generated { .. })
 }

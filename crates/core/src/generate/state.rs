@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::resolve::tables_read;
+use super::resolve::{tables_named, tables_read};
 use crate::dialect::{Dialect, Feature};
 use crate::sql::*;
 
@@ -106,6 +106,11 @@ impl Column {
         column
     }
 
+    /// No row has NULL here: declared so, or the rowid by another name.
+    pub fn is_never_null(&self) -> bool {
+        self.not_null || self.rowid_alias
+    }
+
     /// Text compares byte by byte.
     pub fn has_plain_collation(&self) -> bool {
         self.collation.as_deref().is_none_or(|collation| collation.eq_ignore_ascii_case("binary"))
@@ -180,7 +185,9 @@ impl State {
                 }
             }
         }
-        let rows = reads.iter().filter_map(|name| self.table(name)).map(|table| table.rows.max(1)).product();
+        let joined = tables_named(&view.query);
+        let rows = joined.iter().filter_map(|name| self.table(name)).map(|table| table.rows.max(1));
+        let rows = rows.fold(1, usize::saturating_mul);
         self.tables.push(Table {
             name: view.name.clone(),
             is_view: true,
@@ -203,7 +210,9 @@ impl State {
             create.columns.iter().map(|def| Column::from_def(def, dialect)).collect();
         let option = |word: &str| create.options.iter().any(|option| option.eq_ignore_ascii_case(word));
         let has_rowid = !option("WITHOUT ROWID");
-        let mut constrained = columns.iter().any(|column| column.pinned || column.not_null);
+        let unfitting = |column: &Column| column.generated && dialect.can(Feature::StrictChanges);
+        let mut constrained =
+            columns.iter().any(|column| column.pinned || column.not_null || unfitting(column));
         let mut keyed = columns.iter().any(|column| column.unique);
         let mut checked = false;
         for constraint in &create.constraints {

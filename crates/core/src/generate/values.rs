@@ -165,7 +165,10 @@ impl Generator<'_> {
         if let Some(entry) = self.dialect.type_entry(ty) {
             match (&mut value, entry.range, entry.length) {
                 (Value::Int(int), Some((low, high)), _) => *int = (*int).clamp(low, high),
-                (Value::Real(real), Some((low, high)), _) => *real = real.clamp(low as f64, high as f64),
+                (Value::Real(real), Some((low, high)), _) => {
+                    // What is too small for the type is as bad as what is too large.
+                    *real = if real.abs() < 1e-30 { 0.0 } else { real.clamp(low as f64, high as f64) };
+                }
                 (Value::Text(text), _, Some(length)) => *text = text.chars().take(length).collect(),
                 _ => {}
             }

@@ -62,6 +62,14 @@ pub fn distinct(rows: &Rows) -> Rows {
     Rows { columns: rows.columns, values: sorted.into_iter().flatten().cloned().collect() }
 }
 
+/// The rows that two results have in common, each as often as both have it.
+pub fn intersect_all(left: &Rows, right: &Rows) -> Rows {
+    let (left_sorted, right_sorted) = (sorted(left), sorted(right));
+    let (only_left, _) = unmatched(&left_sorted, &right_sorted, compare_rows);
+    let (common, _) = unmatched(&left_sorted, &only_left, compare_rows);
+    Rows { columns: left.columns, values: common.into_iter().flatten().cloned().collect() }
+}
+
 /// What can be said when not every arm returned rows. `None`: all of them did.
 ///
 /// Errors are never compared by wording. All arms fail: consistent. One arm fails: it may only have been
@@ -163,7 +171,9 @@ fn describe(left: usize, right: usize, only_left: &[&[Value]], only_right: &[&[V
         Some(row) => format!("{} only there, such as {}", rows.len(), row_text(row)),
         None => String::from("none only there"),
     };
-    format!("the first has {left} rows ({}), the second {right} ({})", side(only_left), side(only_right))
+    let rows = |count: usize| if count == 1 { String::from("1 row") } else { format!("{count} rows") };
+    let (left, right) = (rows(left), rows(right));
+    format!("the first has {left} ({}), the second {right} ({})", side(only_left), side(only_right))
 }
 
 pub fn row_text(row: &[Value]) -> String {
@@ -346,6 +356,13 @@ mod tests {
     fn a_set_has_each_row_once() {
         let bag = rows(1, vec![Value::Int(1), Value::Real(1.0), Value::Null, Value::Null, Value::Int(2)]);
         assert_eq!(distinct(&bag).len(), 3);
+    }
+
+    #[test]
+    fn an_intersection_of_bags_counts() {
+        let common = intersect_all(&ints(&[1, 1, 1, 2, 3]), &ints(&[1, 1, 3, 3, 4]));
+        assert_eq!(common, ints(&[1, 1, 3]));
+        assert_eq!(intersect_all(&ints(&[1]), &ints(&[])).len(), 0);
     }
 
     fn failed(class: ErrorClass) -> Reply {

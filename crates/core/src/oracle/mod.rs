@@ -3,6 +3,7 @@
 mod arms;
 pub mod gate;
 pub mod health;
+pub mod joinequiv;
 pub mod judge;
 pub mod norec;
 pub mod tlp;
@@ -33,7 +34,15 @@ pub trait Oracle: Sync {
 
 /// Every oracle. A new one joins by one line here.
 pub fn all() -> &'static [&'static dyn Oracle] {
-    &[&norec::NoRec, &tlp::Where, &tlp::Having, &tlp::Aggregate, &tlp::Distinct, &tlp::GroupBy]
+    &[
+        &norec::NoRec,
+        &tlp::Where,
+        &tlp::Having,
+        &tlp::Aggregate,
+        &tlp::Distinct,
+        &tlp::GroupBy,
+        &joinequiv::JoinEquiv,
+    ]
 }
 
 /// An oracle by its exact name, also the one that only replays crashes.

@@ -15,7 +15,7 @@ use super::Oracle;
 use super::arms::Arms;
 use super::gate::{self, has_aggregate};
 use super::judge::{self, Equality};
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, Feature};
 use crate::engine::{Rows, Trouble};
 use crate::finding::Verdict;
 use crate::generate::{Generator, Rules};
@@ -206,7 +206,7 @@ impl Oracle for Distinct {
         if !select.distinct || grouped || !items_without_aggregates(select) || has_aggregate(predicate) {
             return Ok(Verdict::skip(NOT_APPLICABLE));
         }
-        if folds_text(select) {
+        if folds_text(select, session.dialect()) {
             return Ok(Verdict::skip(AMBIGUOUS));
         }
         let parts = partitions(predicate).map(|(label, condition)| (label, filtered(query, condition)));
@@ -216,8 +216,12 @@ impl Oracle for Distinct {
 }
 
 /// A COLLATE in what is deduplicated or grouped: equal values need not be identical (SOUNDNESS 0.8).
-fn folds_text(select: &Select) -> bool {
-    let collates = |expr: &Expr| visit::any_expr(expr, |inner| matches!(inner, Expr::Collate { .. }));
+/// So it is with any computed text where texts fold unless a column says otherwise.
+fn folds_text(select: &Select, dialect: &Dialect) -> bool {
+    let collates = |expr: &Expr| {
+        (dialect.can(Feature::FoldedText) && is_computed(expr))
+            || visit::any_expr(expr, |inner| matches!(inner, Expr::Collate { .. }))
+    };
     select.group_by.iter().any(collates)
         || select.items.iter().any(|item| match item {
             SelectItem::Expr { expr, .. } => collates(expr),
@@ -225,19 +229,32 @@ fn folds_text(select: &Select) -> bool {
         })
 }
 
-/// `SELECT keys … GROUP BY keys`, over columns.
-fn grouped_query(generator: &mut Generator) -> Option<Query> {
+/// Neither a column nor a constant, nor a number that an aggregate makes of whatever it is given.
+fn is_computed(expr: &Expr) -> bool {
+    match expr {
+        Expr::Column(_) | Expr::Literal(_) => false,
+        Expr::Aggregate(aggregate) => match aggregate.name.to_ascii_uppercase().as_str() {
+            "COUNT" | "SUM" => false,
+            _ => aggregate.args.iter().any(is_computed),
+        },
+        _ => true,
+    }
+}
+
+/// `SELECT keys … GROUP BY keys`, over columns; and the keys with their kinds.
+fn grouped_query(generator: &mut Generator) -> Option<(Query, Vec<(Expr, Kind)>)> {
     let from = generator.from_clause(generator.policy.max_relations)?.tables;
-    let mut keys: Vec<Expr> = Vec::new();
+    let mut keys: Vec<(Expr, Kind)> = Vec::new();
     for _ in 0..generator.rng.between(1, 2) {
-        let key = generator.under(identity_rules(), |g| g.column(Kind::Any))?.expr;
-        if !keys.contains(&key) {
-            keys.push(key);
+        let key = generator.under(identity_rules(), |g| g.column(Kind::Any))?;
+        if keys.iter().all(|(known, _)| *known != key.expr) {
+            keys.push((key.expr, key.kind));
         }
     }
-    let items = keys.iter().cloned().map(SelectItem::from).collect();
+    let group_by: Vec<Expr> = keys.iter().map(|(key, _)| key.clone()).collect();
+    let items = group_by.iter().cloned().map(SelectItem::from).collect();
     let filter = generator.rng.chance(25).then(|| generator.predicate(1));
-    Some(generator.finish(Select { items, from, filter, group_by: keys, ..Select::default() }))
+    Some((generator.finish(Select { items, from, filter, group_by, ..Select::default() }), keys))
 }
 
 /// A query that selects exactly its grouping keys.
@@ -260,7 +277,7 @@ impl Oracle for GroupBy {
     }
 
     fn propose(&self, generator: &mut Generator) -> Option<Subject> {
-        let query = grouped_query(generator)?;
+        let (query, _) = grouped_query(generator)?;
         let predicate = generator.predicate(generator.policy.depth);
         let form = form(generator);
         Some(Subject::new(self.name(), query).with_expr(predicate).with_choice(FORM, form))
@@ -273,7 +290,7 @@ impl Oracle for GroupBy {
         if !selects_only_keys(select) || select.having.is_some() || has_aggregate(predicate) {
             return Ok(Verdict::skip(NOT_APPLICABLE));
         }
-        if folds_text(select) {
+        if folds_text(select, session.dialect()) {
             return Ok(Verdict::skip(AMBIGUOUS));
         }
         let parts = partitions(predicate).map(|(label, condition)| (label, filtered(query, condition)));
@@ -292,8 +309,7 @@ impl Oracle for Having {
     }
 
     fn propose(&self, generator: &mut Generator) -> Option<Subject> {
-        let query = grouped_query(generator)?;
-        let keys = query.as_select()?.group_by.clone();
+        let (query, keys) = grouped_query(generator)?;
         let predicate = group_predicate(generator, &keys);
         let form = form(generator);
         Some(Subject::new(self.name(), query).with_expr(predicate).with_choice(FORM, form))
@@ -306,7 +322,7 @@ impl Oracle for Having {
         if !selects_only_keys(select) || select.having.is_some() {
             return Ok(Verdict::skip(NOT_APPLICABLE));
         }
-        if folds_text(select) {
+        if folds_text(select, session.dialect()) {
             return Ok(Verdict::skip(AMBIGUOUS));
         }
         let parts = partitions(predicate).map(|(label, condition)| (label, having(query, condition)));
@@ -316,71 +332,68 @@ impl Oracle for Having {
 }
 
 /// A condition on a group: over its keys and aggregates of it.
-fn group_predicate(generator: &mut Generator, keys: &[Expr]) -> Expr {
-    let operand = |g: &mut Generator| {
-        if g.dialect.is_typed() {
-            whole_aggregate(g)
-        } else if g.rng.chance(35) {
-            g.rng.pick(keys).clone()
-        } else {
-            exact_aggregate(g).0
+fn group_predicate(generator: &mut Generator, keys: &[(Expr, Kind)]) -> Expr {
+    let typed = generator.dialect.is_typed();
+    let any_operand = |g: &mut Generator| {
+        if g.rng.chance(35) {
+            return g.rng.pick(keys).clone();
         }
+        let (aggregate, _, kind) = exact_aggregate(g);
+        (aggregate, kind)
     };
-    let left = operand(generator);
+    let (left, kind) = any_operand(generator);
+    // Where operands are not converted, what is compared is of one kind.
+    let operand = |g: &mut Generator| match kind {
+        _ if !typed => any_operand(g).0,
+        Kind::Int => Expr::count_rows(),
+        kind => g.constant(kind),
+    };
     let simple = match generator.rng.below(6) {
-        0 => generator.rng.pick(keys).clone().is(Truth::Null),
+        0 => left.is(Truth::Null),
         1 => left.is_not(Truth::Null),
+        _ if typed && kind == Kind::Any => left.is_not(Truth::Null),
         2 => Expr::binary(BinaryOp::Gt, left, operand(generator)),
         3 => Expr::Between {
             expr: Box::new(left),
-            low: Box::new(Expr::int(0)),
+            low: Box::new(if typed { generator.constant(kind) } else { Expr::int(0) }),
             high: Box::new(operand(generator)),
             negated: generator.rng.chance(30),
         },
         _ => {
             let op = *generator.rng.pick(&[BinaryOp::Eq, BinaryOp::Lt, BinaryOp::Ge, BinaryOp::Ne]);
-            Expr::binary(op, left, generator.constant(Kind::Int))
+            Expr::binary(op, left, generator.constant(if typed { kind } else { Kind::Int }))
         }
     };
     match generator.rng.below(5) {
         0 => simple.negate(),
         1 => {
-            let other = Expr::binary(BinaryOp::Ge, operand(generator), Expr::int(1));
+            let counted = if typed { Expr::count_rows() } else { operand(generator) };
+            let other = Expr::binary(BinaryOp::Ge, counted, Expr::int(1));
             Expr::binary(*generator.rng.pick(&[BinaryOp::And, BinaryOp::Or]), simple, other)
         }
         _ => simple,
     }
 }
 
-/// An aggregate that is a whole number, which any other can be compared with.
-fn whole_aggregate(generator: &mut Generator) -> Expr {
-    let column = generator.own_column(Kind::Int);
-    match (generator.rng.below(4), column) {
-        (0, Some(column)) => Expr::aggregate("MIN", vec![column.expr]),
-        (1, Some(column)) => Expr::aggregate("MAX", vec![column.expr]),
-        (2, Some(column)) => Expr::aggregate("COUNT", vec![column.expr]),
-        (3, _) => {
-            let argument = generator.small_int(1);
-            Expr::aggregate("SUM", vec![argument])
-        }
-        _ => Expr::count_rows(),
-    }
-}
-
-/// An aggregate whose value is exact and does not depend on the order of rows, and how to put its
-/// parts together again.
-fn exact_aggregate(generator: &mut Generator) -> (Expr, &'static str) {
+/// An aggregate whose value is exact and does not depend on the order of rows, how to put its parts
+/// together again, and the kind of its value.
+fn exact_aggregate(generator: &mut Generator) -> (Expr, &'static str, Kind) {
     let column = generator.under(identity_rules(), |g| g.own_column(Kind::Any));
+    let dialect = generator.dialect;
     match (generator.rng.below(5), column) {
-        (0, Some(column)) => (Expr::aggregate("MIN", vec![column.expr]), "MIN"),
-        (1, Some(column)) => (Expr::aggregate("MAX", vec![column.expr]), "MAX"),
-        (2, Some(column)) => (Expr::aggregate("COUNT", vec![column.expr]), "SUM"),
+        (0, Some(column)) if dialect.aggregates("MIN", column.kind) => {
+            (Expr::aggregate("MIN", vec![column.expr]), "MIN", column.kind)
+        }
+        (1, Some(column)) if dialect.aggregates("MAX", column.kind) => {
+            (Expr::aggregate("MAX", vec![column.expr]), "MAX", column.kind)
+        }
+        (2, Some(column)) => (Expr::aggregate("COUNT", vec![column.expr]), "SUM", Kind::Int),
         (3, _) => {
             let rules = Rules { subqueries: false, ..generator.rules };
             let argument = generator.under(rules, |g| g.small_int(1));
-            (Expr::aggregate("SUM", vec![argument]), "SUM")
+            (Expr::aggregate("SUM", vec![argument]), "SUM", Kind::Int)
         }
-        _ => (Expr::count_rows(), "SUM"),
+        _ => (Expr::count_rows(), "SUM", Kind::Int),
     }
 }
 
@@ -395,7 +408,7 @@ impl Oracle for Aggregate {
 
     fn propose(&self, generator: &mut Generator) -> Option<Subject> {
         let from = generator.from_clause(generator.policy.max_relations)?.tables;
-        let (aggregate, _) = exact_aggregate(generator);
+        let (aggregate, ..) = exact_aggregate(generator);
         let predicate = generator.predicate(generator.policy.depth);
         let items = vec![SelectItem::from(aggregate)];
         let query = generator.finish(Select { items, from, ..Select::default() });
@@ -422,7 +435,7 @@ impl Oracle for Aggregate {
             "SUM" => return Ok(Verdict::skip("sum that may round or overflow")),
             _ => return Ok(Verdict::skip("aggregate that is not decomposable")),
         };
-        if folds_text(select) {
+        if folds_text(select, session.dialect()) {
             return Ok(Verdict::skip(AMBIGUOUS));
         }
         let mut arms = Arms::new("the aggregate over the whole is that over its three partitions");

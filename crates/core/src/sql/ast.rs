@@ -17,6 +17,9 @@ pub enum Statement {
     Drop {
         object: ObjectKind,
         name: Name,
+        /// The table of an index, where the dialect wants it named.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        on: Option<Name>,
         if_exists: bool,
     },
     Insert(Insert),
@@ -127,6 +130,9 @@ pub enum OnConflict {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IndexKey {
     pub expr: Expr,
+    /// Only so many characters of it: `c0(5)`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prefix: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collation: Option<Name>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

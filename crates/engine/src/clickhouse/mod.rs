@@ -30,6 +30,8 @@ const SETTINGS: &[(&str, &str)] = &[
     ("intersect_default_mode", "'DISTINCT'"),
     ("except_default_mode", "'DISTINCT'"),
     ("prefer_column_name_to_alias", "1"),
+    ("default_table_engine", "'MergeTree'"),
+    ("create_table_empty_primary_key_by_default", "1"),
     // A change is done when the statement that asked for it is.
     ("mutations_sync", "2"),
     ("session_timezone", "'UTC'"),

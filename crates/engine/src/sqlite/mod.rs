@@ -204,6 +204,23 @@ impl SqliteEngine {
         }
     }
 
+    /// Prepares, steps to the end and finalises, looking at nothing: the least that running a statement
+    /// can cost. `text` ends in a NUL. The limits hold, so that what a hunt cuts short is cut short here.
+    pub fn run_bare(&mut self, text: &[u8]) {
+        self.meter.start();
+        let mut stmt: *mut sqlite3_stmt = ptr::null_mut();
+        let length = c_int::try_from(text.len()).unwrap_or(0);
+        // SAFETY: the connection is open; `text` is as long as stated; SQLite takes no tail.
+        let code = unsafe {
+            (self.api.sqlite3_prepare_v2)(self.db, text.as_ptr().cast(), length, &mut stmt, ptr::null_mut())
+        };
+        if let (codes::OK, Some(stmt)) = (code, NonNull::new(stmt)) {
+            // SAFETY: a statement that was just prepared, by this library.
+            let mut statement = unsafe { Statement::own(self.api, stmt) };
+            while statement.step() == codes::ROW {}
+        }
+    }
+
     fn run_to_end(&self, mut statement: Statement) -> Result<Reply, SqlError> {
         // SAFETY: the connection is open.
         let total = || unsafe { (self.api.sqlite3_total_changes)(self.db) };

@@ -125,7 +125,7 @@ impl Errand<'_> {
     }
 
     fn wanted(&self, file: PathBuf, client: &str) -> Result<PathBuf, EngineError> {
-        if file.is_file() {
+        if file.exists() {
             Ok(file)
         } else {
             Err(self.failed(client, format!("there is no {} in it", self.package.path)))
@@ -150,7 +150,7 @@ impl Errand<'_> {
 }
 
 /// The line of a client's complaint that tells most: its last cause.
-fn reason(complaint: &str) -> String {
+pub(super) fn reason(complaint: &str) -> String {
     let lines = || complaint.lines().map(str::trim).filter(|line| !line.is_empty());
     let error = lines().find(|line| line.to_ascii_lowercase().contains("error"));
     let told: Vec<&str> = error.into_iter().chain(lines().next_back()).collect();

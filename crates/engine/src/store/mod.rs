@@ -1,9 +1,11 @@
 //! Engines kept on this machine, by version: found, or downloaded and compiled once.
 
 mod compile;
+pub(crate) mod debian;
 mod download;
 pub(crate) mod library;
 pub(crate) mod package;
+mod tree;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -27,7 +27,7 @@ impl Renderer<'_> {
                 self.name(table);
                 self.alter_action(action);
             }
-            Statement::Drop { object, name, if_exists } => {
+            Statement::Drop { object, name, on, if_exists } => {
                 self.push(match object {
                     ObjectKind::Table => "DROP TABLE ",
                     ObjectKind::Index => "DROP INDEX ",
@@ -37,6 +37,9 @@ impl Renderer<'_> {
                     self.push("IF EXISTS ");
                 }
                 self.name(name);
+                if on.is_some() {
+                    self.word_and_name(" ON", on);
+                }
             }
             Statement::Insert(insert) => self.insert(insert),
             Statement::Update(update) if self.can(Feature::Mutations) => {
@@ -247,6 +250,9 @@ impl Renderer<'_> {
             self.expr(&key.expr);
         } else {
             self.parenthesised("", &key.expr);
+        }
+        if let Some(length) = key.prefix {
+            self.push(&format!("({length})"));
         }
         if let Some(collation) = &key.collation {
             self.push(" COLLATE ");

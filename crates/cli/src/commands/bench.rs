@@ -1,0 +1,99 @@
+//! `dissent bench`: what Dissent itself costs.
+//!
+//! A worker's hunt runs in this process, journal, counting and all. Then the very same statements, kept
+//! as text, go through SQLite's C API with nothing around them: prepare, step to the end, finalise. That
+//! is the ceiling; the hunt's share of it is what is left after generating, rendering, reading results
+//! and judging them. Both run in turn, round after round, so that a busy machine slows both.
+
+use std::io::Write;
+use std::rc::Rc;
+
+use anyhow::Context;
+use dissent_core::dialect::Dialect;
+use dissent_core::engine::Engine;
+use dissent_engine::Source;
+use dissent_engine::sqlite::SqliteEngine;
+
+use super::choose_oracles;
+use crate::args::BenchArgs;
+use crate::system;
+use crate::worker::hunt;
+use crate::worker::journal::{self, Journal};
+use crate::worker::protocol::{Events, HuntTask};
+use crate::worker::tap::{Listener, Tap};
+
+pub fn run(args: BenchArgs) -> anyhow::Result<u8> {
+    let task = HuntTask {
+        source: Source::Bundled,
+        dialect: String::from("sqlite"),
+        oracles: choose_oracles(&args.oracles)?,
+        seed: args.seed,
+        first_database: 0,
+        step: 1,
+        max_cases: Some(args.cases),
+        log_statements: None,
+    };
+    let mut recording = Recording::default();
+    let engine = SqliteEngine::bundled()?;
+    hunt_once(&task, Box::new(Tap { engine, listener: &mut recording }))?;
+    let steps = recording.steps;
+    let statements = steps.iter().filter(|step| matches!(step, Step::Statement(_))).count();
+
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{statements} statements of a hunt with {}", args.oracles.join(","))?;
+    let (mut hunting, mut bare) = (0.0, 0.0);
+    for round in 1..=args.rounds {
+        let start = system::own_cpu_seconds();
+        hunt_once(&task, Box::new(SqliteEngine::bundled()?))?;
+        let middle = system::own_cpu_seconds();
+        run_bare(&steps)?;
+        let end = system::own_cpu_seconds();
+        hunting += middle - start;
+        bare += end - middle;
+        writeln!(out, "round {round}: hunt at {:.2} of the bare C API", (end - middle) / (middle - start))?;
+    }
+    writeln!(out, "statements per CPU second: hunt at {:.2} of the bare C API", bare / hunting)?;
+    Ok(crate::NOTHING_FOUND)
+}
+
+/// What a worker does, in this process.
+fn hunt_once(task: &HuntTask, engine: Box<dyn Engine + '_>) -> anyhow::Result<()> {
+    let memory = system::memory_file(journal::BYTES as u64).context("no memory to share")?;
+    let journal = Rc::new(Journal::new(&memory)?);
+    let dialect = Dialect::load(&task.dialect, engine.version())?;
+    hunt::run(task.clone(), engine, dialect, journal, None, &mut Events::to_nobody())
+}
+
+enum Step {
+    Reset,
+    /// Ends in a NUL.
+    Statement(Vec<u8>),
+}
+
+#[derive(Default)]
+struct Recording {
+    steps: Vec<Step>,
+}
+
+impl Listener for Recording {
+    fn reset(&mut self) {
+        self.steps.push(Step::Reset);
+    }
+
+    fn before(&mut self, sql: &str) {
+        let mut text = sql.as_bytes().to_vec();
+        text.push(0);
+        self.steps.push(Step::Statement(text));
+    }
+}
+
+fn run_bare(steps: &[Step]) -> anyhow::Result<()> {
+    let mut engine = SqliteEngine::bundled()?;
+    for step in steps {
+        match step {
+            Step::Reset => engine.reset().map_err(anyhow::Error::new)?,
+            Step::Statement(text) => engine.run_bare(text),
+        }
+    }
+    Ok(())
+}

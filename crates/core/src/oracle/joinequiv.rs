@@ -1,0 +1,312 @@
+//! JoinEquiv: an inner join as set algebra over the two outer joins around it ("JoinEquiv", see the
+//! paper's rules SJT, ADT and SDT), made safe for NULLs.
+//!
+//! ```sql
+//! SELECT t0.c0, t1.c0 FROM t0 JOIN t1 ON p;
+//! SELECT t0.c0, t1.c0 FROM t0 LEFT JOIN t1 ON p INTERSECT ALL SELECT t0.c0, t1.c0 FROM t0 RIGHT JOIN t1 ON p;
+//! ```
+//!
+//! With M the matched rows, L = M ⊎ Lonly and R = M ⊎ Ronly, a tuple that is m times in M, l times in
+//! Lonly and r times in Ronly is m + min(l, r) times in the intersection: the relation holds exactly when
+//! no tuple is in both Lonly and Ronly.
+//!
+//! Conditions (SOUNDNESS 3): the projection holds a *tag*, a base column that is never NULL, of the right
+//! operand or of a left operand that is a single table: NULL in one of Lonly and Ronly, a value in the
+//! other. Only columns are projected. SDT holds for sets only. Where the engine does the set algebra,
+//! projected columns are such whose equal values are identical (SOUNDNESS 0.8); where it has no ALL forms,
+//! the judge does the bag algebra over the two outer joins.
+
+use super::Oracle;
+use super::arms::Arms;
+use super::judge::{self, Difference, Equality};
+use crate::dialect::{Dialect, Feature};
+use crate::engine::{Rows, Trouble};
+use crate::finding::Verdict;
+use crate::generate::{Column, Generator, Rules, State};
+use crate::session::Session;
+use crate::sql::*;
+use crate::subject::Subject;
+
+pub struct JoinEquiv;
+
+const RULE: &str = "rule";
+const FORM: &str = "form";
+const NO_TAG: &str = "no projected base column that is never NULL";
+const NOT_A_JOIN: &str = "not one inner join of plain columns";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rule {
+    /// L ∩ R.
+    Intersect,
+    /// L − (L − R).
+    Except,
+    /// (L ∪ R) − ((L − R) ∪ (R − L)).
+    Symmetric,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// Bags; the judge does the algebra.
+    Judge,
+    /// Bags; the engine does it with its ALL forms.
+    All,
+    /// Sets; the engine does it.
+    Distinct,
+}
+
+impl Oracle for JoinEquiv {
+    fn name(&self) -> &'static str {
+        "joinequiv"
+    }
+
+    fn about(&self) -> &'static str {
+        "an inner join is what its left and right outer joins have in common"
+    }
+
+    fn propose(&self, generator: &mut Generator) -> Option<Subject> {
+        let form = form(generator);
+        let rule = match generator.rng.below(3) {
+            0 => "sjt",
+            1 => "adt",
+            _ if form == "distinct" => "sdt",
+            _ => "sjt",
+        };
+        // Not every table has a column that is never NULL: a few draws find operands that have.
+        let (from, items) = (0..6).find_map(|_| joined(generator, form))?;
+        let filter = generator.rng.chance(20).then(|| generator.padding_filter());
+        let distinct = form == "distinct";
+        let query =
+            generator.finish(Select { distinct, items, from: vec![from], filter, ..Select::default() });
+        Some(Subject::new(self.name(), query).with_choice(RULE, rule).with_choice(FORM, form))
+    }
+
+    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
+        let Some(join) = Join::of(subject, session.dialect()) else {
+            return Ok(Verdict::skip(NOT_A_JOIN));
+        };
+        let (Some(rule), Some(form)) = (join.rule, join.form) else {
+            return Ok(Verdict::skip("rule that does not hold for bags"));
+        };
+        let mut arms = Arms::new("the inner join is what its left and right outer joins have in common");
+        arms.ask("inner join", join.inner.clone(), session)?;
+        let combined = match form {
+            Form::Judge => None,
+            Form::All | Form::Distinct => {
+                let query = algebra(rule, form == Form::All, &join);
+                arms.ask("set algebra over the outer joins", query, session)?;
+                Some(1)
+            }
+        };
+        // The engine's own algebra is looked into only if it differs.
+        if let Some(at) = combined {
+            if let Some(verdict) = arms.unanswered(session)? {
+                return Ok(verdict);
+            }
+            if judge::compare(arms.rows(0), arms.rows(at), Equality::Engine).is_none() {
+                return Ok(Verdict::Pass { nonempty: !arms.rows(0).is_empty() });
+            }
+        }
+        let outer = 1 + usize::from(combined.is_some());
+        arms.ask("left outer join", join.left.clone(), session)?;
+        arms.ask("right outer join", join.right.clone(), session)?;
+        if let Some(verdict) = arms.unanswered(session)? {
+            return Ok(verdict);
+        }
+        let common = judge::intersect_all(arms.rows(outer), arms.rows(outer + 1));
+        let common = if form == Form::Distinct { judge::distinct(&common) } else { common };
+        note_shape(arms.rows(0), arms.rows(outer), arms.rows(outer + 1), session);
+        let compared = combined.map_or_else(|| common.clone(), |at| arms.rows(at).clone());
+        let Some(difference) = judge::compare(arms.rows(0), &compared, Equality::Engine) else {
+            return Ok(Verdict::Pass { nonempty: !compared.is_empty() });
+        };
+        if let Some(reason) = untagged(subject, session.dialect()) {
+            return Ok(Verdict::skip(reason));
+        }
+        let text = format!("{}; {}", difference.text, localise(&arms, combined, outer, &common));
+        arms.differ(Difference { text, ..difference }, subject, session)
+    }
+}
+
+fn form(generator: &mut Generator) -> &'static str {
+    let dialect = generator.dialect;
+    let all = dialect.can(Feature::IntersectAll) && dialect.can(Feature::ExceptAll);
+    let sets = dialect.can(Feature::Intersect) && dialect.can(Feature::Except);
+    match generator.rng.below(10) {
+        0..3 if sets => "distinct",
+        3..7 if all => "all",
+        _ => "judge",
+    }
+}
+
+/// An inner join and its projection, or nothing if its operands have no tag.
+fn joined(generator: &mut Generator, form: &str) -> Option<(TableRef, Vec<SelectItem>)> {
+    generator.start_over();
+    let mut left = generator.relation_or_none()?;
+    let mut right_at = 1;
+    if generator.rng.chance(15) {
+        left = generator.joined(left);
+        right_at = 2;
+    }
+    let right = generator.relation_or_none()?;
+    let rules = Rules { identity: form != "judge", ..generator.rules };
+    let items = generator.under(rules, |g| items(g, right_at))?;
+    let on = generator.join_on(right_at);
+    Some((TableRef::join(JoinKind::Inner, left, right, on), items))
+}
+
+/// Columns of both operands, among them every tag there is.
+fn items(generator: &mut Generator, right: usize) -> Option<Vec<SelectItem>> {
+    let mut items = Vec::new();
+    // A tag of the left operand counts only if nothing can pad it there.
+    for at in if right == 1 { vec![0, right] } else { vec![right] } {
+        items.extend(generator.never_null_column(at));
+    }
+    if items.is_empty() {
+        return None;
+    }
+    for _ in 0..generator.rng.between(1, 2) {
+        items.extend(generator.own_column(Kind::Any).map(|column| column.expr));
+    }
+    items.dedup();
+    generator.rng.shuffle(&mut items);
+    Some(items.into_iter().map(SelectItem::from).collect())
+}
+
+/// A subject as the queries of its arms.
+struct Join {
+    inner: Query,
+    left: Query,
+    right: Query,
+    rule: Option<Rule>,
+    form: Option<Form>,
+}
+
+impl Join {
+    fn of(subject: &Subject, dialect: &Dialect) -> Option<Join> {
+        let query = subject.query()?;
+        let select = query.as_select()?;
+        let plain = select.group_by.is_empty()
+            && select.having.is_none()
+            && query.order_by.is_empty()
+            && query.limit.is_none()
+            && query.offset.is_none()
+            && select.items.iter().all(|item| matches!(item, SelectItem::Expr { expr: Expr::Column(_), .. }));
+        let [TableRef::Join { kind: JoinKind::Inner, left, right, on }] = select.from.as_slice() else {
+            return None;
+        };
+        if !plain {
+            return None;
+        }
+        let with_from = |table: TableRef| {
+            let mut query = query.clone();
+            if let Some(select) = query.as_select_mut() {
+                select.from = vec![table];
+            }
+            query
+        };
+        let left_outer = TableRef::join(JoinKind::Left, (**left).clone(), (**right).clone(), on.clone());
+        let right_outer = if dialect.can(Feature::RightJoin) {
+            TableRef::join(JoinKind::Right, (**left).clone(), (**right).clone(), on.clone())
+        } else {
+            TableRef::join(JoinKind::Left, (**right).clone(), (**left).clone(), on.clone())
+        };
+        let form = match subject.choice(FORM) {
+            Some("distinct") if select.distinct => Some(Form::Distinct),
+            Some("all") if !select.distinct => Some(Form::All),
+            Some("judge") if !select.distinct => Some(Form::Judge),
+            _ => None,
+        };
+        let rule = match subject.choice(RULE) {
+            Some("sjt") => Some(Rule::Intersect),
+            Some("adt") => Some(Rule::Except),
+            Some("sdt") if form == Some(Form::Distinct) => Some(Rule::Symmetric),
+            _ => None,
+        };
+        let (left, right) = (with_from(left_outer), with_from(right_outer));
+        Some(Join { inner: query.clone(), left, right, rule, form })
+    }
+}
+
+/// The rule's set algebra as one query.
+fn algebra(rule: Rule, all: bool, join: &Join) -> Query {
+    let (left, right) = (|| join.left.body.clone(), || join.right.body.clone());
+    let op = |op, a, b| Body::Compound { op, all, left: Box::new(a), right: Box::new(b) };
+    let body = match rule {
+        Rule::Intersect => op(SetOp::Intersect, left(), right()),
+        Rule::Except => op(SetOp::Except, left(), op(SetOp::Except, left(), right())),
+        Rule::Symmetric => {
+            let only_left = op(SetOp::Except, left(), right());
+            let only_right = op(SetOp::Except, right(), left());
+            let either = op(SetOp::Union, left(), right());
+            op(SetOp::Except, either, op(SetOp::Union, only_left, only_right))
+        }
+    };
+    Query { with: join.inner.with.clone(), ..Query::from(body) }
+}
+
+/// Why a projection has no tag, if it has none. Known only once the subject has its setup.
+fn untagged(subject: &Subject, dialect: &Dialect) -> Option<&'static str> {
+    if subject.setup.is_empty() {
+        return None;
+    }
+    let mut state = State::default();
+    subject.setup.iter().for_each(|statement| state.apply(statement, dialect));
+    let query = subject.query()?;
+    let select = query.as_select()?;
+    let [TableRef::Join { left, right, .. }] = select.from.as_slice() else { return Some(NOT_A_JOIN) };
+    let common = |name: &Name| {
+        query.with.as_ref().is_some_and(|with| with.tables.iter().any(|table| table.name == *name))
+    };
+    let never_null = |operand: &TableRef, reference: &ColumnRef| match operand {
+        TableRef::Table { name, alias, .. } if !common(name) => {
+            reference.table.as_ref() == Some(alias.as_ref().unwrap_or(name))
+                && state.table(name).is_some_and(|table| {
+                    let tag = |column: &Column| column.name == reference.column && column.is_never_null();
+                    !table.is_view && table.columns.iter().any(tag)
+                })
+        }
+        _ => false,
+    };
+    let tagged = select.items.iter().any(|item| match item {
+        SelectItem::Expr { expr: Expr::Column(reference), .. } => {
+            never_null(left, reference) || never_null(right, reference)
+        }
+        _ => false,
+    });
+    (!tagged).then_some(NO_TAG)
+}
+
+/// Counts how much a checked join has to show: matched rows, and rows that only one side has.
+fn note_shape(inner: &Rows, left: &Rows, right: &Rows, session: &mut Session) {
+    let padded = usize::from(left.len() > inner.len()) + usize::from(right.len() > inner.len());
+    session.note(match (inner.is_empty(), padded) {
+        (true, _) => "joinequiv: no matched rows",
+        (false, 0) => "joinequiv: matched rows only",
+        (false, 1) => "joinequiv: matched rows and one padded side",
+        (false, _) => "joinequiv: matched rows and both padded sides",
+    });
+}
+
+/// Which part deviates, in a sentence: by the algebra done outside the engine.
+fn localise(arms: &Arms, combined: Option<usize>, outer: usize, common: &Rows) -> String {
+    let same = |a: &Rows, b: &Rows| judge::compare(a, b, Equality::Engine).is_none();
+    let (inner, left, right) = (arms.rows(0), arms.rows(outer), arms.rows(outer + 1));
+    if combined.is_some() && same(inner, common) {
+        return String::from(
+            "the set operators deviate: the outer joins, intersected outside the engine, give the inner join",
+        );
+    }
+    // Every matched row is in both outer joins.
+    let missing = |outer: &Rows| judge::intersect_all(inner, outer).len() < inner.len();
+    let part = match (missing(left), missing(right)) {
+        (true, false) => {
+            "the left outer join deviates: it lacks rows of the inner join that the right one has"
+        }
+        (false, true) => {
+            "the right outer join deviates: it lacks rows of the inner join that the left one has"
+        }
+        (true, true) => "the inner join deviates: it has rows that neither outer join has",
+        (false, false) => "the inner join deviates: it lacks rows that both outer joins have",
+    };
+    String::from(part)
+}

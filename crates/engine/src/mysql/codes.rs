@@ -1,0 +1,98 @@
+//! What the family's error numbers mean: the class of error each one is.
+
+use dissent_core::engine::{ErrorClass, SqlError};
+use mysql::MySqlError;
+
+use super::Flavour;
+
+/// An error as the server told it.
+pub fn failure(error: MySqlError, flavour: Flavour) -> SqlError {
+    let class = class(error.code, &error.state, &error.message, flavour);
+    SqlError { class, code: error.code.to_string(), message: error.message }
+}
+
+pub fn class(code: u16, state: &str, message: &str, flavour: Flavour) -> ErrorClass {
+    if flavour == Flavour::OceanBase
+        && let Some(class) = class_of_oceanbase(code)
+    {
+        return class;
+    }
+    match code {
+        1064 | 1065 | 1149 => ErrorClass::Syntax,
+        // Ambiguous column, wrong number of columns: states of a constraint and of a value, but found in
+        // the text alone.
+        1052 | 1136 | 1241 | 1222 | 1058 => ErrorClass::Semantic,
+        // No default, a CHECK, a parent that is still needed, a duplicate found while an index is built.
+        1364 | 3819 | 4025 | 3730 | 1022 | 1557 | 1586 | 1859 | 1834 => ErrorClass::Constraint,
+        // Values cut, misread, or not of the column's type; several rows from a scalar subquery.
+        1242 | 1264 | 1265 | 1292 | 1365 | 1366 | 1367 | 1406 | 1411 | 1426 | 1441 | 1690 | 1691 | 1139 => {
+            ErrorClass::Runtime
+        }
+        // Dates, texts, JSON and regular expressions that are none, and functions that refuse a value.
+        1300 | 1525 | 3854 | 3140..=3158 | 3685..=3699 | 4035..=4042 => ErrorClass::Runtime,
+        // Interrupted, out of time, out of memory, out of room, too deep, too large, waited too long.
+        1317 | 3024 | 1969 | 1205 | 1206 | 1213 | 1021 | 1037 | 1038 | 1041 | 1104 | 1114 | 1116 | 1119
+        | 1135 | 1153 | 1226 | 1301 | 1436 | 1473 | 3170 | 3500 | 4031 => ErrorClass::Limit,
+        1053 | 1079 | 1152 | 1158..=1161 | 1184 | 1927 | 2006 | 2013 | 2055 | 3169 => {
+            ErrorClass::ConnectionLost
+        }
+        // Tables that we alone wrote to cannot be crashed or corrupt but by the engine's own doing.
+        1032 | 1033 | 1034 | 1035 | 1194 | 1195 | 1712 | 1815 | 1877 => ErrorClass::Internal,
+        // The number for whatever has no number of its own: only the words tell.
+        1030 | 1105 if message.to_ascii_lowercase().contains("internal") => ErrorClass::Internal,
+        1030 | 1105 => ErrorClass::Runtime,
+        _ => class_of_state(state),
+    }
+}
+
+/// What OceanBase has no MySQL number for comes under its own.
+fn class_of_oceanbase(code: u16) -> Option<ErrorClass> {
+    Some(match code {
+        // "Internal error", and checks of its own that failed.
+        4016 | 4103 | 4377 => ErrorClass::Internal,
+        4012 | 4013 | 4019 | 4024 | 4030 | 4184 | 6212 | 5065 => ErrorClass::Limit,
+        4002 | 4007 => ErrorClass::Semantic,
+        _ => return None,
+    })
+}
+
+fn class_of_state(state: &str) -> ErrorClass {
+    match state.get(..2) {
+        Some("23") => ErrorClass::Constraint,
+        Some("22" | "21") => ErrorClass::Runtime,
+        Some("08") => ErrorClass::ConnectionLost,
+        // Unknown names and wrong types; what has no state of its own is mostly about definitions.
+        _ => ErrorClass::Semantic,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn class_on(code: u16, state: &str, message: &str, flavour: Flavour) -> ErrorClass {
+        super::class(code, state, message, flavour)
+    }
+
+    #[test]
+    fn numbers_go_before_states() {
+        let class = |code, state| class_on(code, state, "", Flavour::Mysql);
+        assert_eq!(class(1064, "42000"), ErrorClass::Syntax);
+        assert_eq!(class(1146, "42S02"), ErrorClass::Semantic);
+        assert_eq!(class(1062, "23000"), ErrorClass::Constraint);
+        assert_eq!(class(1052, "23000"), ErrorClass::Semantic);
+        assert_eq!(class(3819, "HY000"), ErrorClass::Constraint);
+        assert_eq!(class(1690, "22003"), ErrorClass::Runtime);
+        assert_eq!(class(3024, "HY000"), ErrorClass::Limit);
+        assert_eq!(class(1053, "08S01"), ErrorClass::ConnectionLost);
+    }
+
+    #[test]
+    fn an_error_is_internal_only_if_the_engine_says_so() {
+        let class = |message, flavour| class_on(1105, "HY000", message, flavour);
+        assert_eq!(class("Unknown error", Flavour::Mysql), ErrorClass::Runtime);
+        assert_eq!(class("Internal error in the optimizer", Flavour::Tidb), ErrorClass::Internal);
+        assert_eq!(class_on(4016, "HY000", "Internal error", Flavour::OceanBase), ErrorClass::Internal);
+        assert_eq!(class_on(4016, "HY000", "", Flavour::Mariadb), ErrorClass::Semantic);
+    }
+}

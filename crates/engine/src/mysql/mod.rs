@@ -1,0 +1,341 @@
+//! The MySQL family over its wire: MySQL, MariaDB, Percona Server, TiDB and OceanBase; a private server
+//! of our own, or one given by URL.
+
+mod choice;
+mod codes;
+mod installed;
+mod login;
+mod releases;
+mod values;
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::ErrorKind;
+use std::time::Duration;
+
+use dissent_core::engine::{Engine, ErrorClass, Limits, Reply, Rows, SqlError, Trouble};
+use dissent_core::sql::Value;
+use mysql::Conn;
+use mysql::prelude::Queryable;
+use serde::{Deserialize, Serialize};
+
+use crate::EngineError;
+pub(crate) use choice::{MARIADB, MYSQL, OCEANBASE, PERCONA, TIDB};
+pub use installed::Installed;
+use installed::Running;
+pub use login::Login;
+
+/// What a server may take beyond a statement's limit before it is interrupted from outside.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// The members of the family, as far as they differ in how they are spoken to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Flavour {
+    Mysql,
+    Mariadb,
+    Percona,
+    Tidb,
+    #[serde(rename = "oceanbase")]
+    OceanBase,
+}
+
+impl Flavour {
+    /// The engine in targets and URLs, and the dialect it speaks.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Flavour::Mysql => "mysql",
+            Flavour::Mariadb => "mariadb",
+            Flavour::Percona => "percona",
+            Flavour::Tidb => "tidb",
+            Flavour::OceanBase => "oceanbase",
+        }
+    }
+
+    fn default_port(self) -> u16 {
+        match self {
+            Flavour::Tidb => 4000,
+            Flavour::OceanBase => 2881,
+            _ => 3306,
+        }
+    }
+
+    /// The engine's own limit for a statement.
+    fn time_limit(self, millis: u64) -> String {
+        match self {
+            Flavour::Mysql | Flavour::Percona | Flavour::Tidb => format!("max_execution_time={millis}"),
+            Flavour::Mariadb => format!("max_statement_time={}", millis as f64 / 1000.0),
+            Flavour::OceanBase => format!("ob_query_timeout={}", millis * 1000),
+        }
+    }
+
+    /// The number in what `VERSION()` returns: relatives put the version they imitate first.
+    fn version_in(self, told: &str) -> String {
+        let own = match self {
+            Flavour::Tidb | Flavour::OceanBase => told.rsplit_once("-v").map_or(told, |(_, own)| own),
+            _ => told,
+        };
+        own.split(['-', '+', ' ']).next().unwrap_or(own).to_string()
+    }
+}
+
+/// A server to use.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Place {
+    /// A program on this machine, started for every engine that is opened.
+    Installed(Installed),
+    /// Somebody's server; only databases that we made ourselves are touched.
+    Given(Login),
+}
+
+/// One connection, one database of its own.
+pub struct MysqlEngine {
+    flavour: Flavour,
+    place: Place,
+    login: Login,
+    /// Our own server. Ended after the connection.
+    running: Option<Running>,
+    /// Absent after it broke, until the next reset.
+    conn: Option<Conn>,
+    version: String,
+    limits: Limits,
+    database: String,
+    /// The database is there, and by our doing.
+    made: bool,
+}
+
+impl MysqlEngine {
+    pub fn open(place: &Place) -> Result<MysqlEngine, EngineError> {
+        let (login, running) = match place {
+            Place::Installed(installed) => {
+                let running = installed.start()?;
+                (running.login.clone(), Some(running))
+            }
+            Place::Given(login) => (login.clone(), None),
+        };
+        let flavour = login.flavour;
+        let mut engine = MysqlEngine {
+            flavour,
+            place: place.clone(),
+            login,
+            running,
+            conn: None,
+            version: String::new(),
+            limits: Limits::default(),
+            database: format!("dissent_{:016x}", RandomState::new().build_hasher().finish()),
+            made: false,
+        };
+        let unusable = |reason: String| EngineError::NotStarted { what: flavour.name().to_string(), reason };
+        let mut conn = engine.connect().map_err(|error| unusable(told(&error)))?;
+        let version: Option<String> =
+            conn.query_first("SELECT VERSION()").map_err(|error| unusable(told(&error)))?;
+        engine.version = flavour.version_in(&version.unwrap_or_default());
+        engine.conn = Some(conn);
+        engine.reset().map_err(|Trouble(reason)| unusable(reason))?;
+        Ok(engine)
+    }
+
+    fn patience(&self) -> Duration {
+        Duration::from_millis(self.limits.millis) + GRACE
+    }
+
+    fn connect(&self) -> mysql::Result<Conn> {
+        Conn::new(self.login.options(self.patience()))
+    }
+
+    /// A connection as if it had just been made, to a server that runs.
+    fn fresh_connection(&mut self) -> Result<Conn, Trouble> {
+        if let Some(mut conn) = self.conn.take()
+            && conn.reset().is_ok()
+        {
+            return Ok(conn);
+        }
+        if self.running.as_mut().is_some_and(Running::has_ended) {
+            self.restart()?;
+        }
+        let refused = match self.connect() {
+            Ok(conn) => return Ok(conn),
+            Err(error) => trouble(&error),
+        };
+        // It lives and does not answer: it would not answer to anything else either.
+        if self.running.is_none() {
+            return Err(refused);
+        }
+        self.restart()?;
+        self.connect().map_err(|error| trouble(&error))
+    }
+
+    fn restart(&mut self) -> Result<(), Trouble> {
+        if let Place::Installed(installed) = &self.place {
+            // The old one's memory first.
+            self.running = None;
+            let running = installed.start().map_err(|error| Trouble(error.to_string()))?;
+            self.login = running.login.clone();
+            self.running = Some(running);
+            self.made = false;
+        }
+        Ok(())
+    }
+
+    /// An empty database.
+    fn prepare(&mut self, conn: &mut Conn) -> mysql::Result<()> {
+        let database = &self.database;
+        if self.made {
+            conn.query_drop(format!("DROP DATABASE IF EXISTS {database}"))?;
+        }
+        // Fails if there is such a database: then it is somebody else's.
+        conn.query_drop(format!("CREATE DATABASE {database} CHARACTER SET utf8mb4"))?;
+        self.made = true;
+        self.settle(conn)
+    }
+
+    /// The session that every check begins with, in our own database.
+    fn settle(&self, conn: &mut Conn) -> mysql::Result<()> {
+        conn.select_db(&self.database)?;
+        conn.query_drop("SET NAMES utf8mb4")?;
+        conn.query_drop(format!(
+            "SET sql_mode='{SQL_MODE}', time_zone='+00:00', {}",
+            self.flavour.time_limit(self.limits.millis)
+        ))
+    }
+
+    /// The statement did not end when its time was over: interrupted over another connection; if that does
+    /// not help, our own server is killed and started again, without the tables it had.
+    fn interrupt(&mut self) -> Result<Reply, Trouble> {
+        let stuck = self.conn.take().map(|conn| conn.connection_id());
+        let killed = self.connect().and_then(|mut conn| match stuck {
+            Some(id) => conn.query_drop(format!("KILL {id}")).map(|()| conn),
+            None => Ok(conn),
+        });
+        match killed {
+            Ok(mut conn) => {
+                if self.settle(&mut conn).is_ok() {
+                    self.conn = Some(conn);
+                }
+            }
+            Err(_) => {
+                self.restart()?;
+                self.reset()?;
+            }
+        }
+        Ok(Reply::Failed(over_limit(format!("no end after {} ms", self.patience().as_millis()))))
+    }
+
+    /// The connection broke: our own server tells how it ended.
+    fn lost(&mut self, error: &mysql::Error) -> SqlError {
+        self.conn = None;
+        let message = match self.running.as_mut().and_then(Running::last_words) {
+            Some(words) => format!("the server died: {words}"),
+            None => format!("the connection broke: {}", told(error)),
+        };
+        SqlError { class: ErrorClass::ConnectionLost, code: "2013".to_string(), message }
+    }
+}
+
+/// Strict, and no column without an aggregate (SOUNDNESS 1); words that all relatives know.
+const SQL_MODE: &str = "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,STRICT_ALL_TABLES,NO_ZERO_IN_DATE,\
+                        NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION";
+
+fn run(conn: &mut Conn, sql: &str, limits: &Limits) -> mysql::Result<Reply> {
+    let mut result = conn.query_iter(sql)?;
+    let columns = result.columns();
+    let columns = columns.as_ref();
+    if columns.is_empty() {
+        return Ok(Reply::Done { changed: result.affected_rows() });
+    }
+    let columns = columns.to_vec();
+    let (mut values, mut room) = (Vec::new(), limits.memory_bytes);
+    // What is left of the result when it is dropped is read and thrown away.
+    for row in result.by_ref() {
+        if values.len() / columns.len() >= limits.rows {
+            return Ok(Reply::Failed(over_limit(format!("more than {} rows", limits.rows))));
+        }
+        for (at, cell) in row?.unwrap_raw().into_iter().enumerate() {
+            let cell = match cell {
+                Some(mysql::Value::Bytes(bytes)) => Some(bytes),
+                _ => None,
+            };
+            let size = cell.as_ref().map_or(0, |bytes| bytes.len() as u64);
+            if size > room {
+                return Ok(Reply::Failed(over_limit(format!(
+                    "a result of over {} bytes",
+                    limits.memory_bytes
+                ))));
+            }
+            room -= size;
+            values.push(columns.get(at).map_or(Value::Null, |column| values::value(cell, column)));
+        }
+    }
+    Ok(Reply::Rows(Rows { columns: columns.len(), values }))
+}
+
+/// A result that we, not the server, have no time or room for: it has no number of the server's.
+fn over_limit(message: String) -> SqlError {
+    SqlError { class: ErrorClass::Limit, code: String::new(), message }
+}
+
+fn told(error: &mysql::Error) -> String {
+    match error {
+        mysql::Error::MySqlError(error) => error.message.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn trouble(error: &mysql::Error) -> Trouble {
+    Trouble(format!("the server cannot be used: {}", told(error)))
+}
+
+impl Engine for MysqlEngine {
+    fn version(&self) -> &str {
+        &self.version
+    }
+
+    fn reset(&mut self) -> Result<(), Trouble> {
+        let mut conn = self.fresh_connection()?;
+        self.prepare(&mut conn).map_err(|error| trouble(&error))?;
+        self.conn = Some(conn);
+        Ok(())
+    }
+
+    fn execute(&mut self, sql: &str) -> Result<Reply, Trouble> {
+        let limits = self.limits;
+        let Some(conn) = &mut self.conn else {
+            let error = mysql::Error::IoError(ErrorKind::NotConnected.into());
+            return Ok(Reply::Failed(self.lost(&error)));
+        };
+        match run(conn, sql, &limits) {
+            Ok(reply) => Ok(reply),
+            Err(mysql::Error::MySqlError(error)) => {
+                let failure = codes::failure(error, self.flavour);
+                if failure.class == ErrorClass::ConnectionLost {
+                    self.conn = None;
+                }
+                Ok(Reply::Failed(failure))
+            }
+            Err(mysql::Error::IoError(error))
+                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) =>
+            {
+                self.interrupt()
+            }
+            Err(error) => Ok(Reply::Failed(self.lost(&error))),
+        }
+    }
+
+    fn set_limits(&mut self, limits: Limits) {
+        let before = std::mem::replace(&mut self.limits, limits);
+        if before.millis == limits.millis {
+            return;
+        }
+        // The patience of a connection is set when it is made.
+        self.conn = self.connect().and_then(|mut conn| self.settle(&mut conn).map(|()| conn)).ok();
+    }
+}
+
+impl Drop for MysqlEngine {
+    fn drop(&mut self) {
+        // Our own server goes with all it has.
+        if let (None, Some(conn), true) = (&self.running, &mut self.conn, self.made) {
+            let _ = conn.query_drop(format!("DROP DATABASE IF EXISTS {}", self.database));
+        }
+    }
+}

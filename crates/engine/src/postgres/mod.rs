@@ -1,0 +1,262 @@
+//! PostgreSQL and what speaks its protocol: a private server of an installed version, or one that
+//! somebody else runs, on which we use only databases that we made.
+
+mod choice;
+mod install;
+mod private;
+mod sqlstate;
+mod value;
+mod wire;
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::{self, ErrorKind};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use dissent_core::engine::{Engine, ErrorClass, Limits, Reply, SqlError, Trouble};
+use serde::{Deserialize, Serialize};
+
+use crate::EngineError;
+use crate::url::ServerUrl;
+use private::Private;
+use wire::{Address, Login, Wire};
+
+pub(crate) use choice::{COCKROACHDB, POSTGRES};
+
+/// The engine's own limit comes first; a server that does not keep it within this time has hung.
+const GRACE: Duration = Duration::from_secs(3);
+/// There is no limit by steps, and most statements take less than a millisecond.
+const MILLIS: u64 = 2_000;
+const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+/// Emptying a database leaves dead rows in the server's catalogs: a new one now and then.
+const RESETS_PER_DATABASE: u32 = 200;
+
+/// Where the server is, or from what it can be started.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Place {
+    Private { installation: PathBuf, version: String },
+    Remote(ServerUrl),
+}
+
+impl Place {
+    pub fn open(&self) -> Result<PostgresEngine, EngineError> {
+        let host = match self {
+            Place::Private { installation, version } => {
+                Host::Private { place: self.clone(), private: Private::start(installation, version)? }
+            }
+            Place::Remote(url) => Host::Remote(url.clone()),
+        };
+        let mut engine = PostgresEngine {
+            host,
+            version: String::new(),
+            limits: Limits { millis: MILLIS, ..Limits::default() },
+            wire: None,
+            database: None,
+            resets: 0,
+        };
+        match engine.renew() {
+            Ok(()) => Ok(engine),
+            Err(reason) => Err(EngineError::NotStarted { what: engine.host.name(), reason }),
+        }
+    }
+}
+
+enum Host {
+    Private { place: Place, private: Private },
+    Remote(ServerUrl),
+}
+
+impl Host {
+    fn name(&self) -> String {
+        match self {
+            Host::Private { place: Place::Private { version, .. }, .. } => format!("PostgreSQL {version}"),
+            Host::Private { .. } => "PostgreSQL".to_string(),
+            Host::Remote(url) => url.to_string(),
+        }
+    }
+
+    /// Connects to a database; absent: the one to make others from.
+    fn connect(&self, database: Option<&str>) -> Result<Wire, String> {
+        let (address, login) = match self {
+            Host::Private { private, .. } => {
+                let database = database.unwrap_or("postgres");
+                (private.address().clone(), Login { user: private::USER, password: None, database })
+            }
+            Host::Remote(url) => {
+                let port = url.port.unwrap_or(choice::default_port(&url.scheme));
+                let user = url.user.as_deref().unwrap_or(choice::default_user(&url.scheme));
+                let password = url.password.as_ref().map(|password| password.reveal());
+                let first = url.database.as_deref().unwrap_or(choice::default_database(&url.scheme));
+                let login = Login { user, password, database: database.unwrap_or(first) };
+                (Address::of(&url.host, port), login)
+            }
+        };
+        Wire::connect(&address, &login, CONNECT_LIMIT)
+    }
+}
+
+pub struct PostgresEngine {
+    host: Host,
+    version: String,
+    limits: Limits,
+    /// `None` once the connection is lost.
+    wire: Option<Wire>,
+    /// The database that we made, on the server as it is now.
+    database: Option<String>,
+    resets: u32,
+}
+
+impl PostgresEngine {
+    /// A new database and a new connection to it; on a private server that was lost, a new server too.
+    fn renew(&mut self) -> Result<(), String> {
+        if let (None, Some(_), Host::Private { place, private }) =
+            (&self.wire, &self.database, &mut self.host)
+            && let Place::Private { installation, version } = place
+        {
+            *private = Private::start(installation, version).map_err(|error| error.to_string())?;
+            self.database = None;
+        }
+        self.wire = None;
+        let mut first = self.connect_patiently()?;
+        self.version = version_of(&first);
+        if let Some(old) = self.database.take() {
+            drop_database(&mut first, &old);
+        }
+        let name = format!("dissent_{:016x}", RandomState::new().build_hasher().finish());
+        create_database(&mut first, &name)?;
+        self.database = Some(name);
+        let mut wire = self.host.connect(self.database.as_deref())?;
+        told(wire.query(&self.timeout(), 0))?;
+        self.wire = Some(wire);
+        self.resets = 0;
+        Ok(())
+    }
+
+    /// A server that somebody restarts is given some time.
+    fn connect_patiently(&self) -> Result<Wire, String> {
+        let start = Instant::now();
+        loop {
+            match self.host.connect(None) {
+                Err(_) if self.database.is_some() && start.elapsed() < CONNECT_LIMIT => {
+                    std::thread::sleep(Duration::from_millis(200));
+                }
+                connected => return connected,
+            }
+        }
+    }
+
+    fn timeout(&self) -> String {
+        format!("SET statement_timeout = {}", self.limits.millis)
+    }
+
+    /// Empties the database that we made and forgets the session's settings. `Err`: it cannot be done.
+    fn empty(&mut self) -> Result<(), String> {
+        let timeout = self.timeout();
+        let wire = self.wire.as_mut().ok_or("the connection is lost")?;
+        wire.set_limit(CONNECT_LIMIT).map_err(|error| error.to_string())?;
+        if wire.in_transaction() {
+            told(wire.query("ROLLBACK", 0))?;
+        }
+        told(wire.query("DISCARD ALL", 0))?;
+        told(wire.query("DROP SCHEMA public CASCADE; CREATE SCHEMA public", 0))?;
+        told(wire.query(&timeout, 0))
+    }
+
+    fn lost(&mut self, error: io::Error) -> SqlError {
+        let hung = matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut);
+        self.wire = None;
+        let (code, message) = match &mut self.host {
+            _ if hung => {
+                let seconds = (Duration::from_millis(self.limits.millis) + GRACE).as_secs();
+                ("hang", format!("the statement went on for {seconds} s, beyond its time limit"))
+            }
+            Host::Private { private, .. } => {
+                let words = private.last_words();
+                ("server-gone", words.unwrap_or_else(|| error.to_string()))
+            }
+            Host::Remote(_) => ("server-gone", error.to_string()),
+        };
+        SqlError { class: ErrorClass::ConnectionLost, code: code.to_string(), message }
+    }
+}
+
+impl Engine for PostgresEngine {
+    fn version(&self) -> &str {
+        &self.version
+    }
+
+    fn reset(&mut self) -> Result<(), Trouble> {
+        self.resets += 1;
+        if self.wire.is_some() && self.resets < RESETS_PER_DATABASE && self.empty().is_ok() {
+            return Ok(());
+        }
+        self.renew().map_err(|reason| Trouble(format!("{} cannot be reset: {reason}", self.host.name())))
+    }
+
+    fn execute(&mut self, sql: &str) -> Result<Reply, Trouble> {
+        let limit = Duration::from_millis(self.limits.millis) + GRACE;
+        let Some(wire) = self.wire.as_mut() else {
+            let (class, code) = (ErrorClass::ConnectionLost, "server-gone".to_string());
+            return Ok(Reply::Failed(SqlError { class, code, message: "the server is gone".to_string() }));
+        };
+        match wire.set_limit(limit).and_then(|()| wire.query(sql, self.limits.rows)) {
+            Ok(reply) => Ok(reply),
+            Err(error) => Ok(Reply::Failed(self.lost(error))),
+        }
+    }
+
+    fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+        let timeout = self.timeout();
+        if let Some(wire) = self.wire.as_mut() {
+            // If this fails the connection is lost, which the next statement will see.
+            let _ = wire.query(&timeout, 0);
+        }
+    }
+}
+
+/// On a server that goes on without us, what we made is removed.
+impl Drop for PostgresEngine {
+    fn drop(&mut self) {
+        self.wire = None;
+        if let (Host::Remote(_), Some(database)) = (&self.host, self.database.take())
+            && let Ok(mut wire) = self.host.connect(None)
+        {
+            drop_database(&mut wire, &database);
+        }
+    }
+}
+
+/// `Err` for every statement that did not succeed.
+fn told(reply: io::Result<Reply>) -> Result<(), String> {
+    match reply {
+        Ok(Reply::Failed(error)) => Err(error.message),
+        Ok(_) => Ok(()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// A pristine one: the template for new databases may have been changed.
+fn create_database(wire: &mut Wire, name: &str) -> Result<(), String> {
+    told(wire.query(&format!("CREATE DATABASE {name} TEMPLATE template0"), 0))
+}
+
+fn drop_database(wire: &mut Wire, name: &str) {
+    // FORCE is known from PostgreSQL 13 on; before, our last connection may need a moment to go.
+    for attempt in 0..50 {
+        let force = if attempt == 0 { " WITH (FORCE)" } else { "" };
+        if told(wire.query(&format!("DROP DATABASE IF EXISTS {name}{force}"), 0)).is_ok() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// `17.10` out of `17.10 (Debian …)`, `v23.1.11` out of `CockroachDB CCL v23.1.11 (…)`.
+fn version_of(wire: &Wire) -> String {
+    let told = wire.server_version();
+    let word =
+        told.split_whitespace().find(|word| word.trim_start_matches('v').starts_with(char::is_numeric));
+    word.unwrap_or(told).trim_start_matches('v').to_string()
+}

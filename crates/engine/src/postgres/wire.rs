@@ -1,0 +1,341 @@
+//! One connection: the protocol's simple queries, whose rows come back with the types of their columns.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use bytes::BytesMut;
+use dissent_core::engine::{ErrorClass, Reply, Rows, SqlError};
+use dissent_core::sql::Value;
+use fallible_iterator::FallibleIterator;
+use postgres_protocol::authentication::md5_hash;
+use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
+use postgres_protocol::message::backend::{DataRowBody, ErrorResponseBody, Message, RowDescriptionBody};
+use postgres_protocol::message::frontend;
+
+use super::{sqlstate, value};
+
+/// Where a server listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Address {
+    Socket(PathBuf),
+    Tcp { host: String, port: u16 },
+}
+
+impl Address {
+    /// By the name of a host, or by the directory of a Unix socket.
+    pub fn of(host: &str, port: u16) -> Address {
+        match host.starts_with('/') {
+            true => Address::Socket(PathBuf::from(format!("{host}/.s.PGSQL.{port}"))),
+            false => Address::Tcp { host: host.to_string(), port },
+        }
+    }
+}
+
+/// As whom to speak to which database.
+pub struct Login<'a> {
+    pub user: &'a str,
+    pub password: Option<&'a str>,
+    pub database: &'a str,
+}
+
+/// What every session has set, so that values are written in one way on every server.
+const SESSION: [(&str, &str); 7] = [
+    ("client_encoding", "UTF8"),
+    ("application_name", "dissent"),
+    ("client_min_messages", "error"),
+    ("DateStyle", "ISO"),
+    ("IntervalStyle", "postgres"),
+    ("TimeZone", "UTC"),
+    ("extra_float_digits", "3"),
+];
+
+enum Stream {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+}
+
+impl Stream {
+    fn connect(address: &Address, limit: Duration) -> io::Result<Stream> {
+        Ok(match address {
+            Address::Socket(path) => Stream::Unix(UnixStream::connect(path)?),
+            Address::Tcp { host, port } => {
+                let mut last = io::Error::new(ErrorKind::NotFound, "the host has no address");
+                for address in (host.as_str(), *port).to_socket_addrs()? {
+                    match TcpStream::connect_timeout(&address, limit) {
+                        Ok(stream) => {
+                            stream.set_nodelay(true)?;
+                            return Ok(Stream::Tcp(stream));
+                        }
+                        Err(error) => last = error,
+                    }
+                }
+                return Err(last);
+            }
+        })
+    }
+
+    fn set_limit(&self, limit: Duration) -> io::Result<()> {
+        match self {
+            Stream::Unix(stream) => stream.set_read_timeout(Some(limit)),
+            Stream::Tcp(stream) => stream.set_read_timeout(Some(limit)),
+        }
+    }
+
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Stream::Unix(stream) => stream.read(buffer),
+            Stream::Tcp(stream) => stream.read(buffer),
+        }
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Stream::Unix(stream) => stream.write_all(bytes),
+            Stream::Tcp(stream) => stream.write_all(bytes),
+        }
+    }
+}
+
+pub struct Wire {
+    address: Address,
+    stream: Stream,
+    limit: Duration,
+    incoming: BytesMut,
+    outgoing: BytesMut,
+    /// The types of the columns of the rows that come.
+    types: Vec<u32>,
+    /// Process and key by which a statement can be cancelled.
+    cancel: Option<(i32, i32)>,
+    in_transaction: bool,
+    server_version: String,
+}
+
+impl Wire {
+    /// Connects; otherwise says why not.
+    pub fn connect(address: &Address, login: &Login, limit: Duration) -> Result<Wire, String> {
+        let stream = Stream::connect(address, limit).map_err(|error| error.to_string())?;
+        let mut wire = Wire {
+            address: address.clone(),
+            stream,
+            limit: Duration::ZERO,
+            incoming: BytesMut::with_capacity(16 << 10),
+            outgoing: BytesMut::with_capacity(4 << 10),
+            types: Vec::new(),
+            cancel: None,
+            in_transaction: false,
+            server_version: String::new(),
+        };
+        wire.set_limit(limit).and_then(|()| wire.greet(login)).map_err(|error| error.to_string())?;
+        Ok(wire)
+    }
+
+    /// How long any answer may keep us waiting.
+    pub fn set_limit(&mut self, limit: Duration) -> io::Result<()> {
+        if self.limit != limit {
+            self.stream.set_limit(limit)?;
+            self.limit = limit;
+        }
+        Ok(())
+    }
+
+    pub fn in_transaction(&self) -> bool {
+        self.in_transaction
+    }
+
+    /// What the server said its version is when it was greeted.
+    pub fn server_version(&self) -> &str {
+        &self.server_version
+    }
+
+    fn greet(&mut self, login: &Login) -> io::Result<()> {
+        let own = [("user", login.user), ("database", login.database)];
+        frontend::startup_message(own.into_iter().chain(SESSION), &mut self.outgoing)?;
+        self.send()?;
+        let mut scram = None;
+        loop {
+            match self.receive()? {
+                Message::AuthenticationOk => {}
+                Message::AuthenticationCleartextPassword => {
+                    frontend::password_message(password(login)?.as_bytes(), &mut self.outgoing)?;
+                    self.send()?;
+                }
+                Message::AuthenticationMd5Password(body) => {
+                    let hash = md5_hash(login.user.as_bytes(), password(login)?.as_bytes(), body.salt());
+                    frontend::password_message(hash.as_bytes(), &mut self.outgoing)?;
+                    self.send()?;
+                }
+                Message::AuthenticationSasl(_) => {
+                    let exchange =
+                        ScramSha256::new(password(login)?.as_bytes(), ChannelBinding::unsupported());
+                    frontend::sasl_initial_response(SCRAM_SHA_256, exchange.message(), &mut self.outgoing)?;
+                    scram = Some(exchange);
+                    self.send()?;
+                }
+                Message::AuthenticationSaslContinue(body) => {
+                    let exchange = scram.as_mut().ok_or_else(out_of_turn)?;
+                    exchange.update(body.data())?;
+                    frontend::sasl_response(exchange.message(), &mut self.outgoing)?;
+                    self.send()?;
+                }
+                Message::AuthenticationSaslFinal(body) => {
+                    scram.as_mut().ok_or_else(out_of_turn)?.finish(body.data())?;
+                }
+                Message::BackendKeyData(body) => self.cancel = Some((body.process_id(), body.secret_key())),
+                // CockroachDB says which PostgreSQL it resembles, and then what it is.
+                Message::ParameterStatus(body) => match body.name()? {
+                    "crdb_version" => self.server_version = body.value()?.to_string(),
+                    "server_version" if self.server_version.is_empty() => {
+                        self.server_version = body.value()?.to_string();
+                    }
+                    _ => {}
+                },
+                Message::ErrorResponse(body) => return Err(io::Error::other(error_of(&body).message)),
+                Message::ReadyForQuery(_) => return Ok(()),
+                Message::NoticeResponse(_) => {}
+                _ => return Err(io::Error::other("the server asks for a way to log in that is not known")),
+            }
+        }
+    }
+
+    /// Runs a statement to its end. `Err`: the connection is of no more use.
+    pub fn query(&mut self, sql: &str, most_rows: usize) -> io::Result<Reply> {
+        if sql.contains('\0') {
+            let (class, message) = (ErrorClass::Syntax, "a statement cannot contain NUL".to_string());
+            return Ok(Reply::Failed(SqlError { class, code: String::new(), message }));
+        }
+        frontend::query(sql, &mut self.outgoing)?;
+        self.send()?;
+        let mut reply = Reply::Done { changed: 0 };
+        let mut surplus = false;
+        loop {
+            match self.receive()? {
+                Message::RowDescription(body) => {
+                    let rows = Rows { columns: self.describe(&body)?, values: Vec::new() };
+                    reply = Reply::Rows(rows);
+                }
+                Message::DataRow(body) => {
+                    let Reply::Rows(rows) = &mut reply else { continue };
+                    if rows.len() < most_rows {
+                        take_row(&self.types, &body, rows)?;
+                    } else if !surplus {
+                        surplus = true;
+                        self.ask_to_cancel();
+                    }
+                }
+                Message::CommandComplete(body) => {
+                    if let Reply::Done { changed } = &mut reply {
+                        *changed = changed_rows(body.tag()?);
+                    }
+                }
+                Message::ErrorResponse(body) => {
+                    let error = error_of(&body);
+                    if error.class == ErrorClass::ConnectionLost {
+                        return Err(io::Error::other(error.message));
+                    }
+                    reply = Reply::Failed(error);
+                }
+                Message::CopyInResponse(_) => {
+                    frontend::copy_fail("there is nothing to copy", &mut self.outgoing)?;
+                    self.send()?;
+                }
+                Message::ReadyForQuery(body) => {
+                    self.in_transaction = body.status() != b'I';
+                    return Ok(if surplus { Reply::Failed(over_rows(most_rows)) } else { reply });
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn describe(&mut self, body: &RowDescriptionBody) -> io::Result<usize> {
+        self.types.clear();
+        let mut fields = body.fields();
+        while let Some(field) = fields.next()? {
+            self.types.push(field.type_oid());
+        }
+        Ok(self.types.len())
+    }
+
+    /// The statement may be over before this arrives; then it does nothing.
+    fn ask_to_cancel(&self) {
+        let Some((process, key)) = self.cancel else { return };
+        let mut request = BytesMut::new();
+        frontend::cancel_request(process, key, &mut request);
+        if let Ok(mut stream) = Stream::connect(&self.address, self.limit) {
+            let _ = stream.write_all(&request);
+        }
+    }
+
+    fn send(&mut self) -> io::Result<()> {
+        self.stream.write_all(&self.outgoing)?;
+        self.outgoing.clear();
+        Ok(())
+    }
+
+    fn receive(&mut self) -> io::Result<Message> {
+        loop {
+            if let Some(message) = Message::parse(&mut self.incoming)? {
+                return Ok(message);
+            }
+            let mut buffer = [0; 16 << 10];
+            match self.stream.read(&mut buffer) {
+                Ok(0) => return Err(io::Error::new(ErrorKind::UnexpectedEof, "it ended the connection")),
+                Ok(count) => self.incoming.extend_from_slice(&buffer[..count]),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+impl Drop for Wire {
+    fn drop(&mut self) {
+        self.outgoing.clear();
+        frontend::terminate(&mut self.outgoing);
+        let _ = self.send();
+    }
+}
+
+fn password<'a>(login: &Login<'a>) -> io::Result<&'a str> {
+    login.password.ok_or_else(|| io::Error::other("the server wants a password"))
+}
+
+fn out_of_turn() -> io::Error {
+    io::Error::other("the server's log-in makes no sense")
+}
+
+fn take_row(types: &[u32], body: &DataRowBody, rows: &mut Rows) -> io::Result<()> {
+    let buffer = body.buffer();
+    let (mut ranges, mut types) = (body.ranges(), types.iter());
+    while let (Some(range), Some(type_oid)) = (ranges.next()?, types.next()) {
+        rows.values.push(range.map_or(Value::Null, |range| value::read(*type_oid, &buffer[range])));
+    }
+    Ok(())
+}
+
+/// `INSERT 0 3`, `UPDATE 2`, `CREATE TABLE`.
+fn changed_rows(tag: &str) -> u64 {
+    tag.rsplit(' ').next().and_then(|count| count.parse().ok()).unwrap_or(0)
+}
+
+fn error_of(body: &ErrorResponseBody) -> SqlError {
+    let (mut code, mut message) = (String::new(), String::new());
+    let mut fields = body.fields();
+    while let Ok(Some(field)) = fields.next() {
+        let text = String::from_utf8_lossy(field.value_bytes());
+        match field.type_() {
+            b'C' => code = text.into_owned(),
+            b'M' => message = text.into_owned(),
+            _ => {}
+        }
+    }
+    SqlError { class: sqlstate::class(&code), code, message }
+}
+
+fn over_rows(most: usize) -> SqlError {
+    let message = format!("the statement returned more than {most} rows");
+    SqlError { class: ErrorClass::Limit, code: String::new(), message }
+}

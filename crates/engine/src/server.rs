@@ -1,0 +1,361 @@
+//! Private servers: a data directory of their own, a process that ends with ours however that ends, and
+//! nothing left behind.
+//!
+//! A [`Home`] is the directory, a [`Server`] the process. Both belong to the engine that uses them, in the
+//! worker's one thread: the kernel ties "ends with ours" to the *thread* that started the process.
+
+use std::ffi::CStr;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::EngineError;
+
+/// What homes are called: `dissent-server-ENGINE-PID-RANDOM`.
+const PREFIX: &str = "dissent-server-";
+/// Held locked by the process that owns the home: whose lock can be taken is dead.
+const LOCK: &str = "lock";
+/// A home without a lock is being made, or a remnant of one that was being removed.
+const REMNANT_AGE: Duration = Duration::from_secs(60);
+/// How long a server may take to obey the signal that ends it.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// A directory for one server, in memory if there is room: databases spend their time on syncing.
+/// Removed with the value; if our process is killed, by the next one that makes a home.
+#[derive(Debug)]
+pub struct Home {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl Home {
+    /// `room`: what the server may come to need, in bytes.
+    pub fn create(engine: &str, room: u64) -> Result<Home, EngineError> {
+        let memory = Path::new("/dev/shm");
+        let base = if free_space(memory) >= room { memory.to_path_buf() } else { std::env::temp_dir() };
+        sweep(&base);
+        Home::create_in(&base, engine).map_err(|error| EngineError::NotWritable { path: base, error })
+    }
+
+    fn create_in(base: &Path, engine: &str) -> io::Result<Home> {
+        let prefix = format!("{PREFIX}{engine}-{}-", std::process::id());
+        let path = tempfile::Builder::new().prefix(&prefix).tempdir_in(base)?.keep();
+        let lock = File::create(path.join("lock.new"))?;
+        try_lock(&lock)?;
+        // Under its name it is locked from the first moment on.
+        fs::rename(path.join("lock.new"), path.join(LOCK))?;
+        // A server that runs as another user has to pass through.
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o711))?;
+        Ok(Home { path, _lock: lock })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        // A server that was just ended may still have children that write their last.
+        for _ in 0..20 {
+            match fs::remove_dir_all(&self.path) {
+                Err(error) if error.kind() != ErrorKind::NotFound => sleep(Duration::from_millis(10)),
+                _ => return,
+            }
+        }
+    }
+}
+
+/// Removes the homes whose owners are dead. What cannot be removed is left to the next sweep.
+fn sweep(base: &Path) {
+    // SAFETY: takes nothing and cannot fail.
+    let me = unsafe { libc::geteuid() };
+    for entry in fs::read_dir(base).into_iter().flatten().flatten() {
+        let (path, named) = (entry.path(), entry.file_name().to_string_lossy().starts_with(PREFIX));
+        let ours = |meta: &fs::Metadata| named && meta.is_dir() && meta.uid() == me;
+        // Not followed if it is a link: anybody may put one here.
+        let Some(meta) = path.symlink_metadata().ok().filter(ours) else { continue };
+        let abandoned = match File::open(path.join(LOCK)) {
+            Ok(lock) => try_lock(&lock).is_ok(),
+            Err(_) => meta.modified().is_ok_and(|at| at.elapsed().is_ok_and(|age| age > REMNANT_AGE)),
+        };
+        if abandoned {
+            let _ = fs::remove_dir_all(&path);
+        }
+    }
+}
+
+fn try_lock(file: &File) -> io::Result<()> {
+    // SAFETY: the descriptor is open as long as the file.
+    check(unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) })
+}
+
+fn free_space(path: &Path) -> u64 {
+    let Ok(path) = std::ffi::CString::new(path.as_os_str().as_encoded_bytes()) else { return 0 };
+    // SAFETY: the path ends in NUL, and an all-zero statvfs is valid to be written to.
+    unsafe {
+        let mut stat: libc::statvfs = std::mem::zeroed();
+        if libc::statvfs(path.as_ptr(), &mut stat) == -1 {
+            return 0;
+        }
+        stat.f_bavail.saturating_mul(stat.f_frsize)
+    }
+}
+
+/// A user of this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct User {
+    uid: libc::uid_t,
+    gid: libc::gid_t,
+}
+
+impl User {
+    /// Whom to run a server as that refuses to run as root: nobody. `None`: we are not root ourselves.
+    pub fn unprivileged() -> Option<User> {
+        const NOBODY: &CStr = c"nobody";
+        // SAFETY: the name ends in NUL; the entry is read before anything else could ask for one.
+        unsafe {
+            if libc::geteuid() != 0 {
+                return None;
+            }
+            let entry = libc::getpwnam(NOBODY.as_ptr());
+            Some(match entry.as_ref() {
+                Some(entry) => User { uid: entry.pw_uid, gid: entry.pw_gid },
+                None => User { uid: 65534, gid: 65534 },
+            })
+        }
+    }
+
+    /// Whether everyone, and so this user, may pass through all directories above `path` and read it.
+    pub fn reaches(self, path: &Path) -> bool {
+        let open = |path: &Path, bits: u32| path.metadata().is_ok_and(|meta| meta.mode() & bits == bits);
+        open(path, 0o005) && path.ancestors().skip(1).all(|above| open(above, 0o001))
+    }
+
+    pub fn own(self, path: &Path) -> io::Result<()> {
+        chown(path, Some(self.uid), Some(self.gid))
+    }
+}
+
+/// How a server is run and ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Conduct {
+    /// As whom; absent: as ourselves.
+    pub user: Option<User>,
+    /// The signal that ends it and all its own processes at once.
+    pub end: libc::c_int,
+    /// Bytes of address space; absent: as much as we could have ourselves.
+    pub memory: Option<u64>,
+}
+
+/// A running server. Ended with the value, and by the kernel if our process dies first.
+#[derive(Debug)]
+pub struct Server {
+    child: Child,
+    end: libc::c_int,
+    log: PathBuf,
+}
+
+impl Server {
+    /// Starts it; what it prints goes to the file `log`.
+    pub fn start(mut command: Command, conduct: Conduct, log: &Path) -> io::Result<Server> {
+        let out = File::create(log)?;
+        command.stdin(Stdio::null()).stdout(out.try_clone()?).stderr(out);
+        // Ctrl-C at the terminal is for us alone.
+        command.process_group(0);
+        confine(&mut command, conduct);
+        Ok(Server { child: command.spawn()?, end: conduct.end, log: log.to_path_buf() })
+    }
+
+    #[allow(dead_code, reason = "not every engine asks")]
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// How it ended, if it has.
+    pub fn ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().ok().flatten()
+    }
+
+    /// Everything it has printed.
+    pub fn log(&self) -> String {
+        fs::read(&self.log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+    }
+
+    /// Tries until it works. Otherwise says why not: the server's last words, if it has ended, or the last
+    /// failure.
+    pub fn until_ready<T>(
+        &mut self,
+        limit: Duration,
+        mut attempt: impl FnMut() -> Result<T, String>,
+    ) -> Result<T, String> {
+        let start = Instant::now();
+        loop {
+            let failure = match attempt() {
+                Ok(ready) => return Ok(ready),
+                Err(failure) => failure,
+            };
+            if let Some(status) = self.ended() {
+                let log = self.log();
+                let words = log.lines().rev().map(str::trim).find(|line| !line.is_empty());
+                return Err(words.map_or_else(|| status.to_string(), |words| format!("{words} ({status})")));
+            }
+            if start.elapsed() > limit {
+                return Err(format!("it is not ready after {} s ({failure})", limit.as_secs()));
+            }
+            sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Waits a little for it to end by itself.
+    pub fn wait(&mut self, limit: Duration) -> Option<ExitStatus> {
+        let start = Instant::now();
+        loop {
+            match self.ended() {
+                None if start.elapsed() < limit => sleep(Duration::from_millis(2)),
+                status => return status,
+            }
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if self.ended().is_some() {
+            return;
+        }
+        // SAFETY: the child has not been waited for, so its number is still its own.
+        unsafe { libc::kill(self.child.id() as libc::pid_t, self.end) };
+        if self.wait(PATIENCE).is_none() {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// What happens in the server's process before the server does.
+fn confine(command: &mut Command, conduct: Conduct) {
+    let parent = std::process::id() as libc::pid_t;
+    let prepare = move || {
+        // SAFETY: between fork and exec only async-signal-safe calls are made, on plain values; nothing
+        // is allocated. The limits outlive the calls that use them.
+        unsafe {
+            let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+            check(libc::getrlimit(libc::RLIMIT_AS, &mut limit))?;
+            limit.rlim_cur = conduct.memory.unwrap_or(limit.rlim_max).min(limit.rlim_max);
+            check(libc::setrlimit(libc::RLIMIT_AS, &limit))?;
+            if let Some(user) = conduct.user {
+                check(libc::setgroups(0, std::ptr::null()))?;
+                check(libc::setgid(user.gid))?;
+                check(libc::setuid(user.uid))?;
+            }
+            // Last, because changing the user forgets it.
+            check(libc::prctl(libc::PR_SET_PDEATHSIG, conduct.end))?;
+            // We may have died before the line above: then no signal will ever come.
+            if libc::getppid() != parent {
+                libc::_exit(1);
+            }
+        }
+        Ok(())
+    };
+    // SAFETY: the closure keeps the rules for code between fork and exec, as said inside it.
+    unsafe { command.pre_exec(prepare) };
+}
+
+fn check(returned: libc::c_int) -> io::Result<()> {
+    if returned == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Copies a directory with everything in it, permissions and links included, and gives it to `owner`.
+pub fn copy_tree(from: &Path, to: &Path, owner: Option<User>) -> io::Result<()> {
+    let kind = from.symlink_metadata()?;
+    if kind.is_symlink() {
+        symlink(fs::read_link(from)?, to)?;
+    } else if kind.is_dir() {
+        fs::create_dir(to)?;
+        for entry in fs::read_dir(from)? {
+            let entry = entry?;
+            copy_tree(&entry.path(), &to.join(entry.file_name()), owner)?;
+        }
+        fs::set_permissions(to, kind.permissions())?;
+    } else {
+        fs::copy(from, to)?;
+    }
+    match owner {
+        Some(user) => lchown(to, Some(user.uid), Some(user.gid)),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AS_OURSELVES: Conduct = Conduct { user: None, end: libc::SIGKILL, memory: None };
+
+    fn sleeper() -> Command {
+        let mut command = Command::new("sleep");
+        command.arg("600");
+        command
+    }
+
+    fn alive(pid: u32) -> bool {
+        Path::new(&format!("/proc/{pid}")).exists()
+    }
+
+    #[test]
+    fn a_server_ends_with_its_value_and_its_home_is_removed() {
+        let home = Home::create("test", 0).unwrap();
+        let path = home.path().to_path_buf();
+        let server = Server::start(sleeper(), AS_OURSELVES, &path.join("log")).unwrap();
+        let pid = server.pid();
+        assert!(alive(pid) && path.is_dir());
+        drop((server, home));
+        assert!(!alive(pid) && !path.exists());
+    }
+
+    #[test]
+    fn only_the_homes_of_the_dead_are_swept() {
+        let base = tempfile::tempdir().unwrap();
+        let living = Home::create_in(base.path(), "test").unwrap();
+        let dead = base.path().join(format!("{PREFIX}test-1-x"));
+        fs::create_dir_all(dead.join("data")).unwrap();
+        fs::write(dead.join(LOCK), "").unwrap();
+        let unfinished = base.path().join(format!("{PREFIX}test-2-y"));
+        let other = base.path().join("other");
+        fs::create_dir(&unfinished).unwrap();
+        fs::create_dir(&other).unwrap();
+        sweep(base.path());
+        assert!(living.path().is_dir() && unfinished.is_dir() && other.is_dir());
+        assert!(!dead.exists());
+    }
+
+    #[test]
+    fn a_server_that_does_not_start_says_why() {
+        let home = Home::create("test", 0).unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo no such option >&2; exit 3"]);
+        let mut server = Server::start(command, AS_OURSELVES, &home.path().join("log")).unwrap();
+        let attempt = || Err::<(), _>("refused".to_string());
+        let told = server.until_ready(Duration::from_secs(20), attempt).unwrap_err();
+        assert_eq!(told, "no such option (exit status: 3)");
+    }
+
+    #[test]
+    fn a_tree_is_copied_with_its_links() {
+        let work = tempfile::tempdir().unwrap();
+        let (from, to) = (work.path().join("from"), work.path().join("to"));
+        fs::create_dir_all(from.join("a")).unwrap();
+        fs::write(from.join("a/file"), "text").unwrap();
+        symlink("a/file", from.join("link")).unwrap();
+        copy_tree(&from, &to, None).unwrap();
+        assert_eq!(fs::read_to_string(to.join("link")).unwrap(), "text");
+        assert_eq!(fs::read_link(to.join("link")).unwrap(), Path::new("a/file"));
+    }
+}
