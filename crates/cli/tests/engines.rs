@@ -13,7 +13,8 @@ fn engines_are_listed_and_the_bundled_one_is_here() {
     for engine in ["sqlite", "duckdb", "postgres", "mysql", "mariadb"] {
         assert!(said.stdout.contains(engine), "{engine} in\n{}", said.stdout);
     }
-    let listed = run(dissent(directory.path()).env("DISSENT_CACHE", &cache).args(["engines", "list", "sqlite"]));
+    let listed =
+        run(dissent(directory.path()).env("DISSENT_CACHE", &cache).args(["engines", "list", "sqlite"]));
     assert!(listed.stdout.lines().any(|line| line.ends_with("built in")), "{}", listed.stdout);
     assert!(listed.stdout.contains("sqlite@3.30.1"), "{}", listed.stdout);
     assert!(!cache.exists(), "looking writes nothing");
@@ -23,9 +24,8 @@ fn engines_are_listed_and_the_bundled_one_is_here() {
 fn what_is_not_there_is_not_removed_or_installed() {
     let directory = tempfile::tempdir().unwrap();
     let cache = directory.path().join("cache");
-    let engines = |args: &[&str]| {
-        run(dissent(directory.path()).env("DISSENT_CACHE", &cache).arg("engines").args(args))
-    };
+    let engines =
+        |args: &[&str]| run(dissent(directory.path()).env("DISSENT_CACHE", &cache).arg("engines").args(args));
     engines(&["remove", "sqlite@3.30.1"]).refused_with("sqlite@3.30.1 is not installed");
     engines(&["install", "sqlite", "nosuch@1"]).refused_with("nosuch");
     engines(&["list", "nosuch"]).refused_with("there is no engine 'nosuch'");

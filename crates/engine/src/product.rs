@@ -16,6 +16,7 @@ pub(crate) const PRODUCTS: &[Product] = &[
     crate::mysql::PERCONA,
     crate::mysql::TIDB,
     crate::mysql::OCEANBASE,
+    crate::clickhouse::PRODUCT,
 ];
 
 /// What a module offers so that its engine can be named, obtained and listed.

@@ -4,7 +4,6 @@ mod api;
 mod cells;
 mod choice;
 mod errors;
-mod spell;
 mod stub;
 #[cfg(test)]
 mod tests;
