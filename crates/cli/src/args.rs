@@ -23,6 +23,12 @@ pub enum Command {
     Hunt(HuntArgs),
     /// Check a finding again: exit 1 if it still fails, 0 if it no longer does, 2 if that cannot be told
     Replay(ReplayArgs),
+    /// Make a finding small: exit 1 if it fails (and is now as small as it gets), 0 if it no longer does
+    Reduce(ReduceArgs),
+    /// Date a finding: between which released versions it appeared and vanished
+    Bisect(BisectArgs),
+    /// List the bugs of a campaign: exit 1 if there are any
+    Findings(FindingsArgs),
     /// List the oracles: the ways to ask one question twice
     Oracles,
     /// Measure what Dissent itself costs: a hunt's statements against the same ones through the bare C API
@@ -58,13 +64,25 @@ pub struct HuntArgs {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
-    /// Stop after this many findings
+    /// Stop after this many bugs (with --no-reduce: findings)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_findings: Option<u64>,
 
     /// Stop after this many cases, shared evenly among the workers
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_cases: Option<u64>,
+
+    /// Keep findings as they are found; neither reduce them nor tell which of them are one bug
+    #[arg(long)]
+    pub no_reduce: bool,
+
+    /// How many smaller forms of a finding to try
+    #[arg(long, value_name = "N", default_value = "2000", value_parser = clap::value_parser!(u64).range(1..))]
+    pub reduce_checks: u64,
+
+    /// Keep every example of a bug, in duplicates/, not only the smallest
+    #[arg(long)]
+    pub keep_duplicates: bool,
 
     /// How to print the summary; with json it alone goes to standard output
     #[arg(long, value_name = "FORMAT", default_value = "text")]
@@ -125,6 +143,74 @@ pub struct BenchArgs {
     /// How many rounds, hunt and bare API in turn; a noisy machine wants more
     #[arg(long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u32).range(1..))]
     pub rounds: u32,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct ReduceArgs {
+    /// The finding: its directory, or its finding.json; or a campaign's directory, for all of its findings
+    ///
+    /// Its finding.json, repro.sql and report.md are rewritten; original.sql and finding.original.json
+    /// keep what was found.
+    #[arg(value_name = "DIR")]
+    pub finding: PathBuf,
+
+    /// Another database to reduce it on [default: the one it was found on]
+    #[arg(long, value_name = "TARGET")]
+    pub target: Option<String>,
+
+    /// How many smaller forms to try
+    #[arg(long, value_name = "N", default_value = "20000", value_parser = clap::value_parser!(u64).range(1..))]
+    pub checks: u64,
+
+    /// How long to try
+    #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = duration::parse)]
+    pub time: Duration,
+
+    /// A statement that runs longer than this hangs (at least 3s)
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration::parse)]
+    pub hang_limit: Duration,
+
+    /// The address space of the process that runs the checks, in MiB
+    #[arg(long, hide = true, value_name = "MIB", default_value = "4096")]
+    pub worker_memory: u64,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct BisectArgs {
+    /// The finding: its directory, or its finding.json; what is learned is written to it and its report.md
+    #[arg(value_name = "DIR")]
+    pub finding: PathBuf,
+
+    /// The versions to look at: 3.20.0..3.34.0, 3.20.0.., ..3.34.0 [default: all that can be obtained]
+    #[arg(long, value_name = "A..B")]
+    pub versions: Option<String>,
+
+    /// Look only at versions that are on this machine; obtain nothing
+    #[arg(long)]
+    pub installed: bool,
+
+    /// How many versions to check side by side [default: the number of cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub jobs: Option<u32>,
+
+    /// A statement that runs longer than this hangs (at least 3s)
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration::parse)]
+    pub hang_limit: Duration,
+
+    /// The address space of the processes that run the checks, in MiB
+    #[arg(long, hide = true, value_name = "MIB", default_value = "4096")]
+    pub worker_memory: u64,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct FindingsArgs {
+    /// The campaign's directory [default: the newest one in dissent-out]
+    #[arg(value_name = "DIR")]
+    pub campaign: Option<PathBuf>,
+
+    /// How to print the list
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: SummaryFormat,
 }
 
 #[cfg(test)]

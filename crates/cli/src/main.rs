@@ -4,6 +4,7 @@ mod args;
 mod campaign;
 mod commands;
 mod duration;
+mod reducer;
 mod system;
 mod worker;
 

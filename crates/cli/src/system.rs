@@ -1,9 +1,12 @@
 //! What Dissent asks of the operating system beyond the standard library. Linux.
 
+use std::ffi::CString;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -94,6 +97,24 @@ fn cpu_seconds(whose: libc::c_int) -> f64 {
     };
     let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
     seconds(usage.ru_utime) + seconds(usage.ru_stime)
+}
+
+/// Two directories change places in one step, or in three where the file system cannot do it in one.
+pub fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+    let text = |path: &Path| CString::new(path.as_os_str().as_bytes()).map_err(io::Error::other);
+    let (a, b) = (text(one)?, text(other)?);
+    // SAFETY: both are NUL-terminated strings that outlive the call.
+    let swapped = unsafe {
+        libc::renameat2(libc::AT_FDCWD, a.as_ptr(), libc::AT_FDCWD, b.as_ptr(), libc::RENAME_EXCHANGE)
+    };
+    if swapped == 0 {
+        return Ok(());
+    }
+    let name = one.file_name().unwrap_or_default().to_string_lossy();
+    let aside = one.with_file_name(format!(".{name}.aside"));
+    std::fs::rename(one, &aside)?;
+    std::fs::rename(other, one)?;
+    std::fs::rename(&aside, other)
 }
 
 /// The columns of the terminal on standard error.

@@ -102,9 +102,60 @@ pub struct Finding {
     pub evidence: Evidence,
     /// Where it came from: enough to see it happen again in a hunt.
     pub origin: Origin,
+    /// What was done with it since.
+    #[serde(default, skip_serializing_if = "Triage::is_empty")]
+    pub triage: Triage,
 }
 
 pub const FINDING_FORMAT: u32 = 1;
+
+/// What is known of a finding beyond what the hunt saw.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Triage {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reduction: Option<ReductionNote>,
+    /// Findings with one signature are one bug.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
+    /// Which versions fail, once bisected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub history: Option<History>,
+}
+
+impl Triage {
+    pub fn is_empty(&self) -> bool {
+        *self == Triage::default()
+    }
+}
+
+/// How a subject came to be as small as it is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReductionNote {
+    pub checks: u64,
+    /// Nothing more could be taken away; false where the budget ended first.
+    pub complete: bool,
+    pub statements_before: usize,
+    pub tokens_before: usize,
+    pub tokens: usize,
+}
+
+/// The released versions between which a finding appeared and vanished.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct History {
+    /// The last version before the finding that does not show it; none if the oldest one checked does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_good: Option<String>,
+    pub first_bad: String,
+    pub last_bad: String,
+    /// The first version after it that does not show it; none if the newest one checked still does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_good: Option<String>,
+    /// It vanished and came back in between.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub intermittent: bool,
+    /// Versions that were checked.
+    pub checked: usize,
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {

@@ -168,9 +168,18 @@ impl Visit<'_, '_, '_> {
 
 /// Builds a subject's state on an empty database and checks it.
 pub fn replay(subject: &Subject, oracle: &dyn Oracle, session: &mut Session) -> Result<Verdict, Trouble> {
-    session.reset()?;
-    for statement in &subject.setup {
-        session.run(statement)?;
-    }
+    rebuild(subject, session)?;
     oracle.check(subject, session)
+}
+
+/// Builds a subject's state on an empty database; gives the numbers of the statements that failed.
+pub fn rebuild(subject: &Subject, session: &mut Session) -> Result<Vec<usize>, Trouble> {
+    session.reset()?;
+    let mut failed = Vec::new();
+    for (at, statement) in subject.setup.iter().enumerate() {
+        if let Reply::Failed(_) = session.run(statement)? {
+            failed.push(at);
+        }
+    }
+    Ok(failed)
 }

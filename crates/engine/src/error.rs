@@ -20,10 +20,9 @@ pub enum EngineError {
     MalformedAddress { engine: &'static str, reason: &'static str },
 
     #[error(
-        "{wanted} cannot be obtained; the nearest: {} (`dissent engines` lists all, and {}:path=FILE takes \
-         any library)",
+        "{wanted} cannot be obtained; the nearest: {} (`dissent engines` lists all, and {})",
         nearest.join(", "),
-        name_of(wanted)
+        any_other(wanted)
     )]
     UnknownVersion { wanted: String, nearest: Vec<&'static str> },
 
@@ -51,19 +50,15 @@ pub enum EngineError {
     #[error("{what} does not start: {reason}")]
     NotStarted { what: String, reason: String },
 
-    #[error(
-        "{client} is needed to obtain {what}: install it, or give a library by {}:path=FILE",
-        name_of(what)
-    )]
+    #[error("{client} is needed to obtain {what}: install it, or give {}", instead(what))]
     MissingClient { client: String, what: String },
 
     #[error("{client} could not get {package}: {reason}")]
     NotDownloaded { client: String, package: String, reason: String },
 
     #[error(
-        "no C compiler '{compiler}' to build {what}: install one (or name it in CC), or give a library \
-         by {}:path=FILE",
-        name_of(what)
+        "no C compiler '{compiler}' to build {what}: install one (or name it in CC), or give {}",
+        instead(what)
     )]
     NoCompiler { compiler: String, what: String },
 
@@ -83,6 +78,24 @@ pub enum EngineError {
 /// `sqlite` for `SQLite 3.30.1`.
 fn name_of(what: &str) -> String {
     what.split(' ').next().unwrap_or_default().to_lowercase()
+}
+
+/// Engines that are reached rather than loaded.
+const SERVERS: [&str; 4] = ["postgres", "mysql", "mariadb", "oceanbase"];
+
+/// What a user can give where an engine cannot be obtained.
+fn instead(what: &str) -> String {
+    match name_of(what) {
+        name if SERVERS.contains(&name.as_str()) => format!("a server by {name}://USER:PASSWORD@HOST:PORT/"),
+        name => format!("a library by {name}:path=FILE"),
+    }
+}
+
+fn any_other(what: &str) -> String {
+    match name_of(what) {
+        name if SERVERS.contains(&name.as_str()) => format!("{name}://… takes any server"),
+        name => format!("{name}:path=FILE takes any library"),
+    }
 }
 
 /// `, only mysql@9.7; or`; nothing but a semicolon if there is none.

@@ -7,7 +7,6 @@
 use std::ffi::CStr;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
-use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
 use std::os::unix::process::CommandExt;
@@ -174,8 +173,8 @@ impl Server {
         Ok(Server { child: command.spawn()?, end: conduct.end, log: log.to_path_buf() })
     }
 
-    #[cfg(test)]
-    fn pid(&self) -> u32 {
+    #[allow(dead_code, reason = "not every engine asks")]
+    pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
@@ -271,11 +270,6 @@ fn confine(command: &mut Command, conduct: Conduct) {
 
 fn check(returned: libc::c_int) -> io::Result<()> {
     if returned == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
-}
-
-/// A port of the loopback interface that nobody listens on.
-pub fn free_port() -> io::Result<u16> {
-    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }
 
 /// Copies a directory with everything in it, permissions and links included, and gives it to `owner`.

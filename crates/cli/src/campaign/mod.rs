@@ -1,7 +1,10 @@
 //! A campaign: many workers hunting one target, their findings on disk, the user informed.
 
-mod death;
+pub mod bugs;
+pub mod death;
+mod desk;
 pub mod progress;
+pub mod record;
 pub mod store;
 pub mod summary;
 mod supervisor;
@@ -11,8 +14,9 @@ use std::time::Duration;
 
 use dissent_engine::Source;
 
+use crate::reducer::Allowance;
 use crate::worker::protocol::{HuntTask, Tally, Task};
-use store::StoredFinding;
+use bugs::Bug;
 
 pub use supervisor::Supervisor;
 
@@ -33,6 +37,10 @@ pub struct Plan {
     pub hang_limit: Duration,
     pub worker_memory: u64,
     pub log_statements: Option<PathBuf>,
+    /// What reducing one finding may cost; none: findings stay as they are found.
+    pub reduce: Option<Allowance>,
+    /// Keep every example of a bug, not only the smallest.
+    pub keep_duplicates: bool,
 }
 
 impl Plan {
@@ -69,10 +77,13 @@ impl Plan {
 /// What came of a campaign.
 pub struct Outcome {
     pub tally: Tally,
-    pub findings: Vec<StoredFinding>,
+    pub bugs: Vec<Bug>,
     pub unstable: u64,
+    /// Findings that came while too many were waiting to be reduced.
+    pub not_kept: u64,
     /// What went wrong with workers for a reason of our own, in words.
     pub failures: Vec<String>,
     pub wall: Duration,
     pub worker_cpu_seconds: f64,
+    pub reducer_cpu_seconds: f64,
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use dissent_core::finding::Class;
 
-use super::store::StoredFinding;
+use super::bugs::Bug;
 use crate::duration;
 use crate::system;
 use crate::worker::protocol::Tally;
@@ -36,13 +36,13 @@ impl Progress {
     }
 
     /// Called often; shows something only when it is time.
-    pub fn tick(&mut self, tally: &Tally) {
+    pub fn tick(&mut self, tally: &Tally, waiting: usize) {
         let pause = if self.live { LIVE_PAUSE } else { PLAIN_PAUSE };
         if self.shown.elapsed() < pause {
             return;
         }
         self.shown = Instant::now();
-        let mut line = self.line(tally);
+        let mut line = self.line(tally, waiting);
         if self.live {
             // A line that wraps could not be taken back.
             let width = system::terminal_width().unwrap_or(80).saturating_sub(1);
@@ -54,10 +54,12 @@ impl Progress {
         }
     }
 
-    pub fn finding(&mut self, finding: &StoredFinding) {
-        *self.classes.entry(finding.class).or_insert(0) += 1;
-        let StoredFinding { id, oracle, class, directory } = finding;
-        let line = format!("{:<16}  {oracle:<13}  {id:<34}  {}", class.name(), directory.display());
+    pub fn finding(&mut self, bug: &Bug) {
+        *self.classes.entry(bug.class).or_insert(0) += 1;
+        let Bug { oracle, class, statements, tokens, directory, .. } = bug;
+        let size =
+            format!("{statements} statement{}, {tokens} tokens", if *statements == 1 { "" } else { "s" });
+        let line = format!("{:<16}  {oracle:<13}  {size:<26}  {}", class.name(), directory.display());
         self.clear();
         let _ = if self.quiet_stdout { writeln!(stderr(), "{line}") } else { writeln!(stdout(), "{line}") };
     }
@@ -75,17 +77,18 @@ impl Progress {
         }
     }
 
-    fn line(&self, tally: &Tally) -> String {
+    fn line(&self, tally: &Tally, waiting: usize) -> String {
         let elapsed = self.elapsed();
         let rate = |count: u64| short(count as f64 / elapsed.as_secs_f64().max(0.001));
         format!(
-            "{}  {} databases  {} stmt/s  {} checks/s  {} valid  found: {}",
+            "{}  {} databases  {} stmt/s  {} checks/s  {} valid  found: {}{}",
             duration::clock(elapsed),
             grouped(tally.databases),
             rate(tally.counts.statements),
             rate(tally.checks()),
             percent(tally.counts.statements_ok, tally.counts.statements),
             by_class(&self.classes),
+            if waiting > 0 { format!("  ({waiting} being reduced)") } else { String::new() },
         )
     }
 }

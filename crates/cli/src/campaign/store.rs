@@ -5,19 +5,28 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use dissent_core::dialect::Dialect;
-use dissent_core::finding::{Class, Finding};
+use dissent_core::finding::Finding;
 use dissent_core::report;
 use serde::Serialize;
 
 use super::Plan;
+use super::bugs::Bug;
+use super::record::{self, FINDING_FILE, ORIGINAL_FINDING_FILE, pretty};
 use crate::duration::UtcTime;
+use crate::system;
 
-pub const FINDING_FILE: &str = "finding.json";
-const CAMPAIGN_FILE: &str = "campaign.json";
+pub const CAMPAIGN_FILE: &str = "campaign.json";
 const SUMMARY_FILE: &str = "summary.json";
+pub const FINDINGS: &str = "findings";
+const UNSTABLE: &str = "unstable";
+const DUPLICATES: &str = "duplicates";
+/// Where campaigns go that the user names no place for.
+pub const DEFAULT_PARENT: &str = "dissent-out";
+pub const BUGS_FILE: &str = "bugs.json";
 
 /// `campaign.json`: what was run, enough to run it again.
 #[derive(Serialize)]
@@ -39,15 +48,14 @@ struct CampaignFile<'a> {
 
 pub struct Store {
     root: PathBuf,
-    dialect: Dialect,
+    /// Shared with the thread that reduces.
+    dialect: Arc<Dialect>,
 }
 
 /// A finding that is on disk.
 #[derive(Clone, Debug)]
 pub struct StoredFinding {
     pub id: String,
-    pub oracle: String,
-    pub class: Class,
     pub directory: PathBuf,
 }
 
@@ -86,7 +94,7 @@ impl Store {
             }
             None => create_default(&plan.target, &now)?,
         };
-        let store = Store { root, dialect: Dialect::load(&plan.dialect, &plan.engine_version)? };
+        let store = Store { root, dialect: Arc::new(Dialect::load(&plan.dialect, &plan.engine_version)?) };
         let campaign = CampaignFile {
             format: 1,
             dissent_version: env!("CARGO_PKG_VERSION"),
@@ -112,20 +120,59 @@ impl Store {
 
     /// Puts a finding on disk; `None` if it is there already.
     pub fn add_finding(&self, finding: &Finding) -> anyhow::Result<Option<StoredFinding>> {
-        let script = report::repro(finding, &self.dialect);
-        let files = [
-            (FINDING_FILE, pretty(finding)?),
-            ("repro.sql", script.clone()),
-            ("report.md", report::report(finding, &self.dialect)),
-            // The script as it was found: reduction rewrites the others and leaves this one.
-            ("original.sql", script),
-        ];
-        self.add("findings", finding, &files)
+        let files = record::new_files(finding, &self.dialect)?;
+        self.add(FINDINGS, finding, &files)
     }
 
     /// Keeps a difference that did not hold; `None` if it is there already.
     pub fn add_unstable(&self, finding: &Finding) -> anyhow::Result<Option<StoredFinding>> {
-        self.add("unstable", finding, &[(FINDING_FILE, pretty(finding)?)])
+        self.add(UNSTABLE, finding, &[(FINDING_FILE, pretty(finding)?)])
+    }
+
+    pub fn dialect(&self) -> &Arc<Dialect> {
+        &self.dialect
+    }
+
+    /// Puts a reduced form in the place of a finding.
+    pub fn rewrite(&self, directory: &Path, finding: &Finding) -> anyhow::Result<()> {
+        record::rewrite(directory, finding, &self.dialect)
+    }
+
+    /// Two findings change places; at no moment is one of them missing.
+    pub fn exchange(&self, one: &Path, other: &Path) -> anyhow::Result<()> {
+        system::exchange(one, other)
+            .with_context(|| format!("cannot put {} in the place of {}", other.display(), one.display()))
+    }
+
+    /// Takes a finding away.
+    pub fn discard(&self, directory: &Path) -> anyhow::Result<()> {
+        let name = directory.file_name().unwrap_or_default().to_string_lossy();
+        // Hidden first: it is there or not, never in part.
+        let hidden = directory.with_file_name(format!(".{name}.gone"));
+        fs::rename(directory, &hidden)
+            .and_then(|()| fs::remove_dir_all(&hidden))
+            .with_context(|| format!("cannot remove {}", directory.display()))
+    }
+
+    pub fn move_to_unstable(&self, directory: &Path) -> anyhow::Result<()> {
+        self.move_to(UNSTABLE, directory)
+    }
+
+    pub fn move_to_duplicates(&self, directory: &Path) -> anyhow::Result<()> {
+        self.move_to(DUPLICATES, directory)
+    }
+
+    fn move_to(&self, kind: &str, directory: &Path) -> anyhow::Result<()> {
+        let parent = self.root.join(kind);
+        let to = parent.join(directory.file_name().unwrap_or_default());
+        fs::create_dir_all(&parent)
+            .and_then(|()| fs::rename(directory, &to))
+            .with_context(|| format!("cannot move {} to {}", directory.display(), to.display()))
+    }
+
+    /// `bugs.json`: the list of bugs with their counts.
+    pub fn write_bugs(&self, bugs: &[Bug]) -> anyhow::Result<()> {
+        self.write(BUGS_FILE, &pretty(&bugs)?)
     }
 
     pub fn write_summary(&self, json: &str) -> anyhow::Result<()> {
@@ -150,23 +197,40 @@ impl Store {
             }
             write_directory(&parent, &id, files)
                 .with_context(|| format!("cannot write the finding {}", directory.display()))?;
-            return Ok(Some(StoredFinding {
-                id,
-                oracle: finding.subject.oracle.clone(),
-                class: finding.evidence.class,
-                directory,
-            }));
+            return Ok(Some(StoredFinding { id, directory }));
         }
         Ok(None)
     }
 
     fn write(&self, name: &str, text: &str) -> anyhow::Result<()> {
-        let temporary = self.root.join(format!(".{name}.tmp"));
-        let path = self.root.join(name);
-        fs::write(&temporary, text)
-            .and_then(|()| fs::rename(&temporary, &path))
-            .with_context(|| format!("cannot write {}", path.display()))
+        record::replace(&self.root.join(name), text)
     }
+}
+
+/// Whether a directory holds a campaign.
+pub fn is_campaign(directory: &Path) -> bool {
+    directory.join(CAMPAIGN_FILE).is_file()
+}
+
+/// The directories of a campaign's findings, by name.
+pub fn finding_directories(campaign: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let parent = campaign.join(FINDINGS);
+    let entries = match fs::read_dir(&parent) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => bail!("cannot read {}: {error}", parent.display()),
+    };
+    let mut directories: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.join(FINDING_FILE).is_file() && !is_hidden(path))
+        .collect();
+    directories.sort();
+    Ok(directories)
+}
+
+/// Half written by a campaign that was killed.
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
 }
 
 fn write_directory(parent: &Path, id: &str, files: &[(&str, String)]) -> std::io::Result<()> {
@@ -179,19 +243,17 @@ fn write_directory(parent: &Path, id: &str, files: &[(&str, String)]) -> std::io
 }
 
 fn holds_subject(directory: &Path, finding: &Finding) -> bool {
-    fs::read(directory.join(FINDING_FILE))
+    let original = directory.join(ORIGINAL_FINDING_FILE);
+    let file = if original.exists() { original } else { directory.join(FINDING_FILE) };
+    fs::read(file)
         .ok()
         .and_then(|bytes| serde_json::from_slice::<Finding>(&bytes).ok())
         .is_some_and(|stored| stored.subject == finding.subject)
 }
 
-fn pretty(value: &impl Serialize) -> anyhow::Result<String> {
-    Ok(serde_json::to_string_pretty(value)? + "\n")
-}
-
 /// `dissent-out/sqlite-3.30.1-20240229-235959`; two hunts in one second get a number.
 fn create_default(target: &str, now: &UtcTime) -> anyhow::Result<PathBuf> {
-    let parent = Path::new("dissent-out");
+    let parent = Path::new(DEFAULT_PARENT);
     fs::create_dir_all(parent)
         .context("cannot make the output directory dissent-out (--out names another place)")?;
     let name = format!("{}-{}", file_name_safe(target), now.compact());
@@ -218,7 +280,7 @@ fn file_name_safe(target: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dissent_core::finding::{Evidence, FINDING_FORMAT, Origin};
+    use dissent_core::finding::{Class, Evidence, FINDING_FORMAT, Origin};
     use dissent_core::sql::Statement;
     use dissent_core::subject::Subject;
 
@@ -242,11 +304,12 @@ mod tests {
                 difference: String::new(),
             },
             origin: Origin { seed: 1, database: 2, case: 3 },
+            triage: Default::default(),
         }
     }
 
     fn store(root: &Path) -> Store {
-        Store { root: root.to_path_buf(), dialect: Dialect::load("sqlite", "3.30.1").unwrap() }
+        Store { root: root.to_path_buf(), dialect: Arc::new(Dialect::load("sqlite", "3.30.1").unwrap()) }
     }
 
     #[test]

@@ -21,6 +21,8 @@ pub struct Summary {
     wall_seconds: f64,
     /// Processor time of the worker processes, as the kernel counted it when they ended.
     worker_cpu_seconds: f64,
+    /// The same of the processes in which findings were reduced.
+    reducer_cpu_seconds: f64,
     /// The engine's part of `worker_cpu_seconds`. A worker measures the wall time it spends inside the
     /// engine (two readings of the clock per statement); asking the kernel for processor time instead
     /// would cost a system call per statement. The share of the worker's wall time is taken as the share
@@ -40,6 +42,8 @@ pub struct Summary {
     notes: BTreeMap<String, u64>,
     findings: Vec<FindingLine>,
     unstable: u64,
+    /// Findings that came while too many were waiting to be reduced; counted only.
+    not_kept: u64,
     /// What went wrong with workers for a reason of Dissent's own, in words.
     worker_failures: Vec<String>,
 }
@@ -49,12 +53,26 @@ struct FindingLine {
     id: String,
     oracle: String,
     class: Class,
+    /// How many findings were this bug.
+    count: u64,
+    statements: usize,
+    tokens: usize,
+    signature: Option<String>,
     directory: String,
 }
 
 impl Summary {
     pub fn new(plan: &Plan, outcome: &Outcome) -> Summary {
-        let Outcome { tally, findings, unstable, failures, wall, worker_cpu_seconds } = outcome;
+        let Outcome {
+            tally,
+            bugs,
+            unstable,
+            not_kept,
+            failures,
+            wall,
+            worker_cpu_seconds,
+            reducer_cpu_seconds,
+        } = outcome;
         let engine_share = tally.counts.engine_nanos as f64 / (tally.wall_nanos as f64).max(1.0);
         // An oracle that never came to a verdict is shown with its zero, not left out.
         let mut checks: BTreeMap<Label, u64> =
@@ -68,6 +86,7 @@ impl Summary {
             jobs: plan.jobs,
             wall_seconds: milli(wall.as_secs_f64()),
             worker_cpu_seconds: milli(*worker_cpu_seconds),
+            reducer_cpu_seconds: milli(*reducer_cpu_seconds),
             engine_cpu_seconds: milli(worker_cpu_seconds * engine_share.min(1.0)),
             databases: tally.databases,
             cases: tally.cases,
@@ -83,16 +102,21 @@ impl Summary {
                 .filter(|(_, oracle)| !oracle.skips.is_empty())
                 .map(|(name, oracle)| (name.clone(), oracle.skips.clone()))
                 .collect(),
-            findings: findings
+            findings: bugs
                 .iter()
-                .map(|finding| FindingLine {
-                    directory: finding.directory.display().to_string(),
-                    id: finding.id.clone(),
-                    oracle: finding.oracle.clone(),
-                    class: finding.class,
+                .map(|bug| FindingLine {
+                    directory: bug.directory.display().to_string(),
+                    id: bug.id.clone(),
+                    oracle: bug.oracle.clone(),
+                    class: bug.class,
+                    count: bug.count,
+                    statements: bug.statements,
+                    tokens: bug.tokens,
+                    signature: bug.signature.clone(),
                 })
                 .collect(),
             unstable: *unstable,
+            not_kept: *not_kept,
             worker_failures: failures.clone(),
         }
     }
@@ -132,6 +156,13 @@ impl Summary {
             table.row("notes", counted(self.notes.iter().map(|(note, count)| (note.as_str(), *count))));
         }
         table.row("findings", self.findings_line());
+        for finding in &self.findings {
+            let times =
+                if finding.count == 1 { "once".to_string() } else { format!("{} times", finding.count) };
+            let state = if finding.signature.is_some() { "" } else { ", not reduced" };
+            let sizes = format!("{} statements, {} tokens{state}", finding.statements, finding.tokens);
+            table.row(&format!("  {}", finding.class), format!("{} ({sizes}; seen {times})", finding.id));
+        }
         table.row("unstable", grouped(self.unstable));
         if !self.worker_failures.is_empty() {
             table.row("failures", format!("{} (see above)", self.worker_failures.len()));
@@ -158,7 +189,15 @@ impl Summary {
         if classes.is_empty() {
             return "none".to_string();
         }
-        format!("{}: {}", self.findings.len(), by_class(&classes))
+        let seen: u64 = self.findings.iter().map(|finding| finding.count).sum();
+        let more = if self.not_kept > 0 {
+            format!(", and {} that came too fast to be kept", grouped(self.not_kept))
+        } else {
+            String::new()
+        };
+        let bugs = self.findings.len();
+        let plural = if bugs == 1 { "bug" } else { "bugs" };
+        format!("{bugs} {plural}: {} (seen {} times{more})", by_class(&classes), grouped(seen))
     }
 }
 

@@ -9,9 +9,11 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 use dissent_core::finding::{FINDING_FORMAT, Finding};
 
+use super::desk::Desk;
 use super::progress::Progress;
-use super::store::{Store, StoredFinding};
+use super::store::Store;
 use super::{Outcome, Plan, death};
+use crate::reducer::queue::Done;
 use crate::system;
 use crate::worker::process::{Dead, STUCK_LIMIT, WorkerProcess};
 use crate::worker::protocol::{Difference, Event, Tally, read_events};
@@ -20,12 +22,14 @@ use crate::worker::protocol::{Difference, Event, Tally, read_events};
 const TICK: Duration = Duration::from_millis(100);
 /// A worker asked to stop does so at the next case; statements are cut off after 5 s by their limits.
 const STOP_GRACE: Duration = Duration::from_secs(6);
+/// How long a campaign that is over goes on reducing what it found.
+const DRAIN: Duration = Duration::from_secs(30);
 /// Workers that end for a reason of our own, one after the other with no database finished between.
 const MOST_FAILURES_IN_A_ROW: u32 = 5;
 
 pub struct Supervisor<'a> {
     plan: &'a Plan,
-    store: &'a Store,
+    desk: Desk<'a>,
     progress: &'a mut Progress,
     interrupted: Arc<AtomicBool>,
     slots: Vec<Slot>,
@@ -36,8 +40,6 @@ pub struct Supervisor<'a> {
     /// What children that are none of the workers have used.
     cpu_before: f64,
     tally: Tally,
-    findings: Vec<StoredFinding>,
-    unstable: u64,
     failures: Vec<String>,
 }
 
@@ -63,6 +65,7 @@ enum Message {
     Said(usize, Event),
     /// The worker's stream ended: it is dead or about to be.
     Closed(usize),
+    Reduced(Box<Done>),
 }
 
 impl<'a> Supervisor<'a> {
@@ -80,9 +83,11 @@ impl<'a> Supervisor<'a> {
             killed: None,
             trouble: None,
         };
+        let reduced = sender.clone();
+        let desk = Desk::new(plan, store, move |done| drop(reduced.send(Message::Reduced(Box::new(done)))));
         Supervisor {
             plan,
-            store,
+            desk,
             progress,
             interrupted,
             slots: (0..plan.jobs).map(slot).collect(),
@@ -92,8 +97,6 @@ impl<'a> Supervisor<'a> {
             failures_in_a_row: 0,
             cpu_before: system::ended_children_cpu_seconds(),
             tally: Tally::default(),
-            findings: Vec::new(),
-            unstable: 0,
             failures: Vec::new(),
         }
     }
@@ -107,9 +110,19 @@ impl<'a> Supervisor<'a> {
             self.listen()?;
             self.look_for_stalls();
             self.stop_if_due();
-            self.progress.tick(&self.tally);
+            self.progress.tick(&self.tally, self.desk.waiting());
         }
-        Ok(())
+        self.drain()
+    }
+
+    /// The hunt is over: reduce what is left, within reason.
+    fn drain(&mut self) -> anyhow::Result<()> {
+        let start = Instant::now();
+        while self.desk.waiting() > 0 && start.elapsed() < DRAIN && !self.desk.has_all_findings() {
+            self.listen()?;
+            self.progress.tick(&self.tally, self.desk.waiting());
+        }
+        self.desk.close(self.progress)
     }
 
     /// What came of it, also after trouble. Workers that still run end here.
@@ -118,10 +131,14 @@ impl<'a> Supervisor<'a> {
         self.progress.clear();
         Outcome {
             wall: self.progress.elapsed(),
-            worker_cpu_seconds: system::ended_children_cpu_seconds() - self.cpu_before,
+            worker_cpu_seconds: system::ended_children_cpu_seconds()
+                - self.cpu_before
+                - self.desk.reducer_cpu_seconds,
+            reducer_cpu_seconds: self.desk.reducer_cpu_seconds,
             tally: self.tally,
-            findings: self.findings,
-            unstable: self.unstable,
+            unstable: self.desk.unstable,
+            not_kept: self.desk.not_kept,
+            bugs: self.desk.into_bugs(),
             failures: self.failures,
         }
     }
@@ -155,6 +172,7 @@ impl<'a> Supervisor<'a> {
     fn hear(&mut self, message: Message) -> anyhow::Result<()> {
         match message {
             Message::Closed(worker) => self.bury(worker)?,
+            Message::Reduced(done) => self.desk.deliver(*done, self.progress)?,
             Message::Said(worker, event) => match event {
                 Event::Progress(tally) => {
                     if tally.databases > 0 {
@@ -164,12 +182,12 @@ impl<'a> Supervisor<'a> {
                 }
                 Event::Finding(difference) => self.record(*difference)?,
                 Event::Unstable(difference) => {
-                    self.unstable += 1;
-                    self.store.add_unstable(&self.finding(*difference))?;
+                    let finding = self.finding(*difference);
+                    self.desk.take_in_unstable(&finding)?;
                 }
                 Event::Trouble(message) => self.slots[worker].trouble = Some(message),
                 Event::Unreadable(why) => self.note(format!("what a worker said cannot be read ({why})")),
-                Event::Ready { .. } | Event::Replayed(_) => {}
+                Event::Ready { .. } | Event::Replayed(_) | Event::Checked(_) => {}
             },
         }
         Ok(())
@@ -184,23 +202,13 @@ impl<'a> Supervisor<'a> {
             subject: difference.subject,
             evidence: difference.evidence,
             origin: difference.origin,
+            triage: Default::default(),
         }
     }
 
-    /// On disk first, then in print: a finding that was printed is never lost.
     fn record(&mut self, difference: Difference) -> anyhow::Result<()> {
-        if self.has_all_findings() {
-            return Ok(());
-        }
-        if let Some(stored) = self.store.add_finding(&self.finding(difference))? {
-            self.progress.finding(&stored);
-            self.findings.push(stored);
-        }
-        Ok(())
-    }
-
-    fn has_all_findings(&self) -> bool {
-        self.plan.max_findings.is_some_and(|most| self.findings.len() as u64 >= most)
+        let finding = self.finding(difference);
+        self.desk.take_in(finding, self.progress)
     }
 
     fn look_for_stalls(&mut self) {
@@ -223,7 +231,7 @@ impl<'a> Supervisor<'a> {
 
     fn stop_if_due(&mut self) {
         let due = self.interrupted.load(Ordering::Relaxed)
-            || self.has_all_findings()
+            || self.desk.has_all_findings()
             || self.plan.time.is_some_and(|time| self.progress.elapsed() >= time);
         if due && self.stopping.is_none() {
             self.stopping = Some(Instant::now());

@@ -5,6 +5,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use anyhow::Context;
 use dissent_engine::Target;
@@ -17,6 +18,7 @@ use crate::campaign::progress::Progress;
 use crate::campaign::store::{self, Store};
 use crate::campaign::summary::Summary;
 use crate::campaign::{Plan, Supervisor};
+use crate::reducer::Allowance;
 
 pub fn run(args: HuntArgs) -> anyhow::Result<u8> {
     let plan = settle(&args)?;
@@ -40,7 +42,7 @@ pub fn run(args: HuntArgs) -> anyhow::Result<u8> {
     } else {
         ended?;
     }
-    Ok(if outcome.findings.is_empty() { crate::NOTHING_FOUND } else { crate::FOUND })
+    Ok(if outcome.bugs.is_empty() { crate::NOTHING_FOUND } else { crate::FOUND })
 }
 
 fn print_summary(summary: &Summary, json: &str, format: SummaryFormat, store: &Store) -> std::io::Result<()> {
@@ -79,6 +81,9 @@ fn settle(args: &HuntArgs) -> anyhow::Result<Plan> {
         hang_limit: args.hang_limit,
         worker_memory: memory,
         log_statements: args.log_statements.clone(),
+        reduce: (!args.no_reduce)
+            .then_some(Allowance { checks: args.reduce_checks, time: Duration::from_secs(15) }),
+        keep_duplicates: args.keep_duplicates,
     })
 }
 

@@ -1,8 +1,11 @@
 //! The subcommands, one file each.
 
 mod bench;
+mod bisect;
+mod findings;
 mod hunt;
 mod oracles;
+mod reduce;
 mod replay;
 
 use std::io::Write;
@@ -22,6 +25,9 @@ pub fn run(command: Command) -> anyhow::Result<u8> {
     match command {
         Command::Hunt(args) => hunt::run(args),
         Command::Replay(args) => replay::run(args),
+        Command::Reduce(args) => reduce::run(args),
+        Command::Bisect(args) => bisect::run(args),
+        Command::Findings(args) => findings::run(args),
         Command::Oracles => oracles::run(),
         Command::Bench(args) => bench::run(args),
         Command::Worker => worker::run(),

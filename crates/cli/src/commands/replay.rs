@@ -2,22 +2,21 @@
 
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::Path;
 
-use anyhow::{Context, anyhow, bail};
-use dissent_core::finding::{Arm, FINDING_FORMAT, Finding};
+use anyhow::{Context, bail};
+use dissent_core::finding::{Arm, Finding};
 use dissent_core::report::{ROWS_SHOWN, outcome_lines};
 use dissent_engine::Target;
 
 use super::{check_hang_limit, obtain};
 use crate::args::ReplayArgs;
-use crate::campaign::store::FINDING_FILE;
+use crate::campaign::record;
 use crate::worker::process::{Ended, run_to_end};
-use crate::worker::protocol::{Event, ReplayOutcome, ReplayTask, Replayed, Task};
+use crate::worker::protocol::{CheckOutcome, Event, ReplayTask, Replayed, Task};
 
 pub fn run(args: ReplayArgs) -> anyhow::Result<u8> {
     check_hang_limit(args.hang_limit)?;
-    let finding = read(&args.finding)?;
+    let finding = record::read(&args.finding)?;
     let target = Target::parse(args.target.as_deref().unwrap_or(&finding.target))?;
     if target.dialect() != finding.dialect {
         bail!("the finding is in the dialect of {}, which {target} does not speak", finding.dialect);
@@ -47,23 +46,6 @@ pub fn run(args: ReplayArgs) -> anyhow::Result<u8> {
     let code = judge(ended, &finding, &mut out)?;
     std::io::stdout().write_all(out.as_bytes())?;
     Ok(code)
-}
-
-/// A finding by its directory or its file; whatever is wrong with it is one sentence.
-fn read(path: &Path) -> anyhow::Result<Finding> {
-    let file = if path.is_dir() { path.join(FINDING_FILE) } else { path.to_path_buf() };
-    let shown = file.display();
-    let bytes = std::fs::read(&file).map_err(|error| anyhow!("cannot read {shown}: {error}"))?;
-    let json: serde_json::Value =
-        serde_json::from_slice(&bytes).map_err(|error| anyhow!("{shown} is no JSON: {error}"))?;
-    match json.get("format").and_then(serde_json::Value::as_u64) {
-        Some(format) if format == u64::from(FINDING_FORMAT) => {}
-        Some(format) => bail!(
-            "{shown} has format {format}, and this version of Dissent reads format {FINDING_FORMAT}: use the version that wrote it"
-        ),
-        None => bail!("{shown} is not a finding of Dissent"),
-    }
-    serde_json::from_value(json).map_err(|error| anyhow!("{shown} is damaged: {error}"))
 }
 
 /// Says what happened and gives the exit code: 1 still fails, 0 no longer, 2 cannot tell.
@@ -102,7 +84,7 @@ fn conclude(replayed: &Replayed, finding: &Finding, out: &mut String) -> u8 {
     for (sql, message) in failures {
         let _ = writeln!(out, "  fails here: {sql}\n    {message}");
     }
-    if let ReplayOutcome::Differs(evidence) = &replayed.outcome {
+    if let CheckOutcome::Differs(evidence) = &replayed.outcome {
         evidence.arms.iter().for_each(|arm| show(arm, out));
         let _ = writeln!(out, "\nmust hold: {}", evidence.relation);
         let _ = writeln!(out, "still fails ({}): {}", evidence.class, evidence.difference);
@@ -116,7 +98,7 @@ fn conclude(replayed: &Replayed, finding: &Finding, out: &mut String) -> u8 {
             let (failed, all) = (failures.len(), finding.subject.setup.len());
             (format!("cannot tell: {failed} of {all} setup statements fail on this target"), crate::TROUBLE)
         }
-        ReplayOutcome::CannotTell(reason) => (format!("cannot tell: {reason}"), crate::TROUBLE),
+        CheckOutcome::CannotTell(reason) => (format!("cannot tell: {reason}"), crate::TROUBLE),
         _ => (format!("no longer fails: {}", finding.evidence.relation), crate::NOTHING_FOUND),
     };
     let _ = writeln!(out, "\n{verdict}");

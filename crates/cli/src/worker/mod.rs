@@ -4,6 +4,7 @@
 //! The supervisor's side is [`process`]; the rest runs in the child. They share a [`journal`] and speak
 //! the [`protocol`].
 
+mod check;
 mod fault;
 pub mod hunt;
 pub mod journal;
@@ -12,7 +13,7 @@ pub mod protocol;
 mod replay;
 pub mod tap;
 
-use std::io::Read;
+use std::io::{BufRead, StdinLock};
 use std::rc::Rc;
 
 use anyhow::Context;
@@ -30,12 +31,13 @@ use crate::system;
 pub fn run() -> anyhow::Result<u8> {
     system::name_process(c"dissent-worker");
     let mut text = String::new();
-    std::io::stdin().read_to_string(&mut text)?;
+    let mut input = std::io::stdin().lock();
+    input.read_line(&mut text)?;
     let job: Job = serde_json::from_str(&text)
         .context("`dissent worker` is started by Dissent itself, with a job on standard input")?;
     drop(text);
     let mut events = Events::to_stdout();
-    match perform(job, &mut events) {
+    match perform(job, input, &mut events) {
         Ok(()) => Ok(crate::NOTHING_FOUND),
         Err(error) => {
             events.send(&Event::Trouble(format!("{error:#}")))?;
@@ -44,7 +46,7 @@ pub fn run() -> anyhow::Result<u8> {
     }
 }
 
-fn perform(job: Job, events: &mut Events) -> anyhow::Result<()> {
+fn perform(job: Job, input: StdinLock, events: &mut Events) -> anyhow::Result<()> {
     let fault = Fault::from_environment()?;
     if fault == Some(Fault::Early) {
         std::process::abort();
@@ -61,6 +63,10 @@ fn perform(job: Job, events: &mut Events) -> anyhow::Result<()> {
                 std::process::abort();
             }
             hunt::run(task, engine, dialect, journal, fault, events)
+        }
+        Task::Check(task) => {
+            let (engine, dialect) = open(&task.source, &task.dialect, events)?;
+            check::run(&task, engine, &dialect, journal, fault, input, events)
         }
         Task::Replay(task) => {
             let (engine, dialect) = open(&task.source, &task.dialect, events)?;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,8 @@ use crate::system;
 
 pub struct WorkerProcess {
     child: Child,
+    /// Open only where the task takes more than the job.
+    pub input: Option<ChildStdin>,
     pub journal: Journal,
     stderr: File,
     watch: StallWatch,
@@ -35,12 +37,16 @@ impl WorkerProcess {
         system::confine(&mut command, &memory, memory_bytes);
         let mut child = command.spawn().context("cannot start a worker process")?;
         let job = Job { journal: system::inherited_path(memory.as_raw_fd()), task: task.clone() };
-        if let Some(mut stdin) = child.stdin.take() {
+        let mut input = child.stdin.take();
+        if let Some(stdin) = &mut input {
+            let mut line = serde_json::to_vec(&job)?;
+            line.push(b'\n');
             // A worker that is already dead cannot read its job; its death is seen soon enough.
-            let _ = stdin.write_all(&serde_json::to_vec(&job)?);
+            let _ = stdin.write_all(&line);
         }
+        let input = input.filter(|_| matches!(task, Task::Check(_)));
         let events = child.stdout.take().context("a worker has no standard output")?;
-        Ok((WorkerProcess { child, journal, stderr, watch: StallWatch::new() }, events))
+        Ok((WorkerProcess { child, input, journal, stderr, watch: StallWatch::new() }, events))
     }
 
     /// How long the worker has not moved, and whether the engine is running a statement.

@@ -28,6 +28,19 @@ pub enum Task {
     },
     Hunt(HuntTask),
     Replay(ReplayTask),
+    /// Check subjects, one on each further line of the input.
+    Check(CheckTask),
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CheckTask {
+    pub source: Source,
+    pub dialect: String,
+    pub origin: Origin,
+    /// With more failing statements than these in its setup, a subject is not checked.
+    pub setup_failures_allowed: usize,
+    /// Take the database down before answering: memory that was broken may be noticed only then.
+    pub look_after: bool,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -63,6 +76,7 @@ pub enum Event {
     /// A difference that was gone on a fresh database.
     Unstable(Box<Difference>),
     Replayed(Box<Replayed>),
+    Checked(Box<Checked>),
     /// Trouble of our own; the worker ends after it.
     Trouble(String),
     /// A line that is no event: made by the reader, so that nothing a worker said is lost in silence.
@@ -139,14 +153,24 @@ pub struct Replayed {
     pub setup_failures: Vec<(String, String)>,
     /// Every statement the check ran after the setup.
     pub ran: Vec<Arm>,
-    pub outcome: ReplayOutcome,
+    pub outcome: CheckOutcome,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub enum ReplayOutcome {
+pub enum CheckOutcome {
     Agrees,
     CannotTell(String),
     Differs(Box<Evidence>),
+}
+
+/// What came of a check whose process lived.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Checked {
+    /// The numbers of the statements of the setup that failed.
+    pub setup_failures: Vec<usize>,
+    pub outcome: CheckOutcome,
+    /// What the process has used so far.
+    pub cpu_seconds: f64,
 }
 
 /// The worker's end of the event stream.

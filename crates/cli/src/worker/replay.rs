@@ -13,7 +13,7 @@ use dissent_core::walk;
 use super::fault::Fault;
 use super::hunt::Scribe;
 use super::journal::Journal;
-use super::protocol::{ReplayOutcome, ReplayTask, Replayed};
+use super::protocol::{CheckOutcome, ReplayTask, Replayed};
 use super::tap::{Listener, Tap};
 use crate::system;
 
@@ -33,7 +33,7 @@ pub fn run(
     Ok(Replayed { setup_failures: recorder.setup_failures, ran: recorder.ran, outcome })
 }
 
-fn check(task: &ReplayTask, session: &mut Session) -> anyhow::Result<ReplayOutcome> {
+fn check(task: &ReplayTask, session: &mut Session) -> anyhow::Result<CheckOutcome> {
     let name = &task.subject.oracle;
     let oracle = oracle::by_name(name).with_context(|| {
         format!("the finding was made by the oracle '{name}', which this version of Dissent does not have")
@@ -42,9 +42,9 @@ fn check(task: &ReplayTask, session: &mut Session) -> anyhow::Result<ReplayOutco
     // Memory that a statement broke may be noticed only when it is given back.
     session.reset().map_err(|trouble| anyhow!(trouble))?;
     Ok(match verdict {
-        Verdict::Pass { .. } => ReplayOutcome::Agrees,
-        Verdict::Skip(reason) => ReplayOutcome::CannotTell(reason.into_owned()),
-        Verdict::Bug(evidence) => ReplayOutcome::Differs(evidence),
+        Verdict::Pass { .. } => CheckOutcome::Agrees,
+        Verdict::Skip(reason) => CheckOutcome::CannotTell(reason.into_owned()),
+        Verdict::Bug(evidence) => CheckOutcome::Differs(evidence),
     })
 }
 

@@ -82,6 +82,7 @@ pub fn norec_finding(setup: &[&str]) -> Finding {
             difference: "made by hand".to_string(),
         },
         origin: Origin { seed: 1, database: 0, case: 1 },
+        triage: Default::default(),
     }
 }
 

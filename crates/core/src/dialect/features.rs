@@ -32,6 +32,8 @@ pub enum Feature {
     /// `<=>`.
     Spaceship,
     Glob,
+    /// `x NOT GLOB y`.
+    NotGlob,
     RowValues,
     BitOps,
     /// `||` concatenates.
@@ -46,6 +48,8 @@ pub enum Feature {
     FullJoinAnyhow,
     NaturalJoin,
     JoinUsing,
+    /// Subqueries in the ON of an outer join.
+    OuterJoinSubqueries,
     Cte,
     RecursiveCte,
     /// `AS [NOT] MATERIALIZED`.
@@ -71,6 +75,8 @@ pub enum Feature {
     WithoutRowid,
     /// `INTEGER PRIMARY KEY` is another name for the rowid.
     RowidAlias,
+    /// A column of a PRIMARY KEY may be NULL.
+    NullableKeys,
     /// DESC in the key of an index.
     OrderedIndexes,
     StrictTables,
@@ -79,8 +85,6 @@ pub enum Feature {
     VirtualColumns,
     /// ASC, DESC and COLLATE in the keys of PRIMARY KEY and UNIQUE, and `PRIMARY KEY DESC`.
     OrderedKeys,
-    /// The columns of a primary key are NOT NULL without saying so.
-    NotNullKeys,
     /// COLLATE in the key of an index.
     CollatedKeys,
     /// `DROP INDEX i ON t`.

@@ -123,7 +123,7 @@ impl<'a> Generator<'a> {
             .collect();
         // Without a word for it in INSERT itself, a violated key is passed over like this.
         let needed = or.is_none() && table.constrained;
-        let wanted = self.dialect.can(Feature::Upsert) && (needed || self.rng.chance(6));
+        let wanted = self.dialect.can(Feature::Upsert) && table.keyed && (needed || self.rng.chance(6));
         let upsert = wanted.then(|| Upsert { target: Vec::new(), assignments: Vec::new(), filter: None });
         Some(Statement::Insert(Insert {
             table: table.name.clone(),

@@ -118,13 +118,16 @@ impl Generator<'_> {
         let pattern =
             if self.rng.chance(80) { self.pattern(glob) } else { self.value_expr(Kind::Text, depth) };
         let escape = (!glob && self.rng.chance(6)).then(|| Box::new(Expr::text("\\")));
-        Expr::Match {
+        let negated = self.rng.chance(25);
+        let apart = negated && glob && !self.dialect.can(Feature::NotGlob);
+        let matched = Expr::Match {
             op: if glob { MatchOp::Glob } else { MatchOp::Like },
             expr: Box::new(expr),
             pattern: Box::new(pattern),
             escape,
-            negated: self.rng.chance(25),
-        }
+            negated: negated && !apart,
+        };
+        if apart { matched.negate() } else { matched }
     }
 
     /// A pattern made of a value in the data and wildcards, so that it matches some rows.

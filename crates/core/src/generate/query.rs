@@ -47,12 +47,41 @@ impl<'a> Generator<'a> {
     /// What joins the newest relation to the `before` ones before it.
     pub fn join_on(&mut self, before: usize) -> JoinOn {
         if before == 1
-            && self.rng.chance(18)
+            && self.rng.chance(12)
             && let Some(shared) = self.shared_columns()
         {
             return shared;
         }
-        JoinOn::On(self.join_condition())
+        JoinOn::On(match self.rng.below(10) {
+            0..8 => self.selective_condition(before).unwrap_or_else(|| self.join_condition()),
+            _ => self.join_condition(),
+        })
+    }
+
+    /// A condition that some pairs of rows meet and some do not, as far as the data is known: columns that
+    /// share a value and also hold others.
+    fn selective_condition(&mut self, before: usize) -> Option<Expr> {
+        let relations = &self.scope[self.inner..];
+        let right = relations.get(before)?;
+        let typed = self.dialect.is_typed();
+        let mut pairs = Vec::new();
+        for left in &relations[..before] {
+            for a in left.columns.iter() {
+                for b in right.columns.iter().filter(|b| !typed || b.ty.kind == a.ty.kind) {
+                    let shared = a.pool.iter().filter(|value| !value.is_null() && b.pool.contains(value));
+                    if (1..a.pool.len().max(2)).contains(&shared.count()) {
+                        pairs.push((self.column_expr(left, a), self.column_expr(right, b)));
+                    }
+                }
+            }
+        }
+        let (a, b) = self.rng.choose(&pairs)?.clone();
+        let equal = Expr::binary(BinaryOp::Eq, a, b);
+        Some(match self.rng.below(10) {
+            0 => equal.and(self.filter(1)),
+            1 => Expr::binary(BinaryOp::Or, equal, self.predicate(1)),
+            _ => equal,
+        })
     }
 
     /// A column of the relation at this place that is never NULL, if that is a base table.
@@ -177,7 +206,9 @@ impl<'a> Generator<'a> {
                 None => kind = Left,
             }
         }
-        let on = self.join_condition();
+        let subqueries =
+            self.rules.subqueries && (kind == Inner || self.dialect.can(Feature::OuterJoinSubqueries));
+        let on = self.under(Rules { subqueries, ..self.rules }, |g| g.join_condition());
         TableRef::join(kind, left, right, JoinOn::On(on))
     }
 

@@ -34,6 +34,8 @@ pub struct Table {
     pub reads: Vec<Name>,
     /// An INSERT or UPDATE may violate something: a key, a CHECK.
     pub constrained: bool,
+    /// It has a key that an INSERT may collide with.
+    pub keyed: bool,
     /// It may violate what `OR REPLACE` does not mend: a CHECK, a NOT NULL.
     pub unreplaceable: bool,
 }
@@ -83,10 +85,10 @@ impl Column {
                 ColumnConstraint::PrimaryKey { desc, .. } => {
                     column.unique = true;
                     column.pinned = true;
+                    column.not_null |= !dialect.can(Feature::NullableKeys);
                     column.rowid_alias = dialect.can(Feature::RowidAlias)
                         && !desc
                         && def.ty.name.eq_ignore_ascii_case("integer");
-                    column.not_null |= dialect.can(Feature::NotNullKeys);
                 }
                 ColumnConstraint::Unique { .. } => {
                     column.unique = true;
@@ -196,6 +198,7 @@ impl State {
             columns: Arc::new(columns),
             reads,
             constrained: false,
+            keyed: false,
             unreplaceable: false,
         });
     }
@@ -210,19 +213,24 @@ impl State {
         let unfitting = |column: &Column| column.generated && dialect.can(Feature::StrictChanges);
         let mut constrained =
             columns.iter().any(|column| column.pinned || column.not_null || unfitting(column));
+        let mut keyed = columns.iter().any(|column| column.unique);
         let mut checked = false;
         for constraint in &create.constraints {
             constrained = true;
             match constraint {
                 TableConstraint::PrimaryKey(keys) => {
+                    keyed = true;
                     pin(&mut columns, keys);
-                    // What stands in for the rowid cannot be NULL.
-                    if !has_rowid || dialect.can(Feature::NotNullKeys) {
+                    // What stands in for the rowid cannot be NULL, nor can any key in most dialects.
+                    if !has_rowid || !dialect.can(Feature::NullableKeys) {
                         let key = |column: &Column| keys.iter().any(|key| names(&key.expr, &column.name));
                         columns.iter_mut().filter(|c| key(c)).for_each(|column| column.not_null = true);
                     }
                 }
-                TableConstraint::Unique(keys) => pin(&mut columns, keys),
+                TableConstraint::Unique(keys) => {
+                    keyed = true;
+                    pin(&mut columns, keys);
+                }
                 TableConstraint::Check(_) => {
                     checked = true;
                     columns.iter_mut().for_each(|column| column.pinned = true);
@@ -258,6 +266,7 @@ impl State {
             columns: Arc::new(columns),
             reads: Vec::new(),
             constrained,
+            keyed,
         });
     }
 
@@ -266,6 +275,7 @@ impl State {
         self.indexes.push(Index { name: create.name.clone(), table: create.table.clone() });
         if let Some(table) = self.table_mut(&create.table) {
             table.constrained |= create.unique;
+            table.keyed |= create.unique;
             let columns = Arc::make_mut(&mut table.columns);
             if create.filter.is_some() {
                 columns.iter_mut().for_each(|column| column.pinned = true);

@@ -73,7 +73,7 @@ impl Oracle for JoinEquiv {
         };
         // Not every table has a column that is never NULL: a few draws find operands that have.
         let (from, items) = (0..6).find_map(|_| joined(generator, form))?;
-        let filter = generator.rng.chance(30).then(|| generator.padding_filter());
+        let filter = generator.rng.chance(20).then(|| generator.padding_filter());
         let distinct = form == "distinct";
         let query =
             generator.finish(Select { distinct, items, from: vec![from], filter, ..Select::default() });
@@ -143,7 +143,7 @@ fn joined(generator: &mut Generator, form: &str) -> Option<(TableRef, Vec<Select
     generator.start_over();
     let mut left = generator.relation_or_none()?;
     let mut right_at = 1;
-    if generator.rng.chance(20) {
+    if generator.rng.chance(15) {
         left = generator.joined(left);
         right_at = 2;
     }

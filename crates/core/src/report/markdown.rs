@@ -32,6 +32,9 @@ pub fn report(finding: &Finding, dialect: &Dialect) -> String {
             let _ = writeln!(out, "Plan:\n\n{}", fenced("", plan));
         }
     }
+    if let Some(history) = &finding.triage.history {
+        let _ = writeln!(out, "## Versions\n\n{}\n", super::history(history));
+    }
     let origin = &finding.origin;
     let _ = writeln!(
         out,

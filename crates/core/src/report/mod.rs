@@ -2,6 +2,7 @@
 //!
 //! Pure functions from a [`Finding`] and its [`Dialect`]; the evidence is data until it gets here.
 
+mod history;
 mod identity;
 mod markdown;
 mod script;
@@ -10,6 +11,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use history::history;
 pub use identity::id;
 pub use markdown::report;
 pub use script::{ROWS_SHOWN, outcome_lines, repro, setup_statements};

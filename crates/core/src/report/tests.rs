@@ -25,6 +25,7 @@ fn finding(class: Class, setup: &[&str], arms: Vec<Arm>) -> Finding {
             arms,
         },
         origin: Origin { seed: 42, database: 7, case: 11 },
+        triage: Default::default(),
     }
 }
 

@@ -106,3 +106,38 @@ fn catalog(store: &Store) -> Vec<Available> {
     };
     RELEASES.iter().map(available).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Target;
+
+    fn refusal(text: &str) -> String {
+        Target::parse(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_password_is_in_nothing_that_can_be_printed() {
+        for name in ["postgres://me:s3cret@localhost:5433/", "cockroachdb://me:s3cret@localhost/app"] {
+            let target = Target::parse(name).unwrap();
+            assert_eq!(target.to_string(), name.replace("s3cret", "***"));
+            let source = target.obtain(&mut |step| panic!("{step}")).unwrap();
+            assert!(!format!("{target:?} {source:?}").contains("s3cret"));
+        }
+        assert_eq!(Target::parse("cockroachdb://localhost/").unwrap().dialect(), "cockroachdb");
+    }
+
+    #[test]
+    fn a_bad_name_says_what_to_write() {
+        assert_eq!(
+            refusal("postgres@16.3"),
+            "Postgres 16.3 cannot be obtained; the nearest: 16.2, 16.4 (`dissent engines` lists all, and \
+             postgres://… takes any server)"
+        );
+        assert_eq!(
+            refusal("postgres://me:s3cret@localhost:port/"),
+            "this is no address of a server (its port is no number): write \
+             postgres://USER:PASSWORD@HOST:PORT/"
+        );
+        assert!(refusal("cockroachdb@23").starts_with("this is no address of a server (it has no '://')"));
+    }
+}

@@ -1,0 +1,111 @@
+//! The bugs of a campaign: findings with one signature, of which the smallest example is kept.
+
+use std::path::PathBuf;
+
+use dissent_core::finding::Class;
+use serde::{Deserialize, Serialize};
+
+/// One entry of `bugs.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Bug {
+    pub id: String,
+    pub oracle: String,
+    pub class: Class,
+    /// None for a finding that was not reduced: what it has in common with others is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
+    /// How many findings were this bug.
+    pub count: u64,
+    /// Of the setup of its smallest example.
+    pub statements: usize,
+    pub tokens: usize,
+    /// `findings/ID` of the campaign, wherever that is now.
+    #[serde(skip)]
+    pub directory: PathBuf,
+}
+
+#[derive(Debug, Default)]
+pub struct Bugs {
+    list: Vec<Bug>,
+}
+
+/// What a finding means for the list.
+pub enum Sorted {
+    New,
+    /// The bug of this number, again; its example is smaller than the one that is kept.
+    Smaller(usize),
+    Again(usize),
+}
+
+impl Bugs {
+    pub fn list(&self) -> &[Bug] {
+        &self.list
+    }
+
+    pub fn into_list(self) -> Vec<Bug> {
+        self.list
+    }
+
+    pub fn sort(&self, bug: &Bug) -> Sorted {
+        let known = |other: &Bug| bug.signature.is_some() && other.signature == bug.signature;
+        match self.list.iter().position(known) {
+            None => Sorted::New,
+            Some(at) if (bug.tokens, bug.statements) < (self.list[at].tokens, self.list[at].statements) => {
+                Sorted::Smaller(at)
+            }
+            Some(at) => Sorted::Again(at),
+        }
+    }
+
+    pub fn add(&mut self, bug: Bug) {
+        self.list.push(bug);
+    }
+
+    /// The bug was found again, perhaps by a smaller example in the place of the one that was kept.
+    pub fn count(&mut self, at: usize, smaller: Option<&Bug>) -> &Bug {
+        let known = &mut self.list[at];
+        known.count += 1;
+        if let Some(smaller) = smaller {
+            (known.oracle, known.class) = (smaller.oracle.clone(), smaller.class);
+            (known.statements, known.tokens) = (smaller.statements, smaller.tokens);
+        }
+        known
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bug(signature: Option<&str>, tokens: usize) -> Bug {
+        Bug {
+            id: "norec-wrong-rows-000000".to_string(),
+            oracle: "norec".to_string(),
+            class: Class::WrongRows,
+            signature: signature.map(str::to_string),
+            count: 1,
+            statements: 2,
+            tokens,
+            directory: PathBuf::from("findings/norec-wrong-rows-000000"),
+        }
+    }
+
+    #[test]
+    fn one_signature_is_one_bug_with_its_smallest_example() {
+        let mut bugs = Bugs::default();
+        bugs.add(bug(Some("a"), 40));
+        assert!(matches!(bugs.sort(&bug(Some("b"), 10)), Sorted::New));
+        assert!(matches!(bugs.sort(&bug(Some("a"), 40)), Sorted::Again(0)));
+        let smaller = bug(Some("a"), 30);
+        assert!(matches!(bugs.sort(&smaller), Sorted::Smaller(0)));
+        let kept = bugs.count(0, Some(&smaller));
+        assert_eq!((kept.count, kept.tokens), (2, 30));
+    }
+
+    #[test]
+    fn findings_that_were_not_reduced_are_never_the_same() {
+        let mut bugs = Bugs::default();
+        bugs.add(bug(None, 40));
+        assert!(matches!(bugs.sort(&bug(None, 40)), Sorted::New));
+    }
+}

@@ -1,0 +1,192 @@
+//! Where findings arrive: on disk at once, then reduced beside the hunt, sorted into bugs, and shown.
+
+use std::path::PathBuf;
+
+use dissent_core::dialect::Dialect;
+use dissent_core::finding::Finding;
+use dissent_core::reduce::Weight;
+use dissent_core::triage;
+
+use super::Plan;
+use super::bugs::{Bug, Bugs, Sorted};
+use super::progress::Progress;
+use super::store::{Store, StoredFinding};
+use crate::reducer::queue::{Done, Pending, Queue};
+use crate::reducer::{Place, Reduced};
+
+/// A target that fails all the time fills the queue faster than it empties. Beyond this many, findings
+/// are counted and not kept: they are very likely bugs that wait in it already.
+const MOST_WAITING: usize = 500;
+
+pub struct Desk<'a> {
+    plan: &'a Plan,
+    store: &'a Store,
+    dialect: &'a Dialect,
+    /// None: findings are shown as they are.
+    queue: Option<Queue>,
+    bugs: Bugs,
+    /// On disk and not reduced yet.
+    waiting: Vec<StoredFinding>,
+    pub unstable: u64,
+    /// Findings that came while too many were waiting.
+    pub not_kept: u64,
+    pub reducer_cpu_seconds: f64,
+}
+
+impl<'a> Desk<'a> {
+    pub fn new(plan: &'a Plan, store: &'a Store, deliver: impl Fn(Done) + Send + 'static) -> Desk<'a> {
+        let queue = plan.reduce.map(|allowance| {
+            let place = Place {
+                source: plan.source.clone(),
+                dialect: plan.dialect.clone(),
+                memory_bytes: plan.worker_memory,
+                hang_limit: plan.hang_limit,
+            };
+            Queue::start(place, store.dialect().clone(), allowance, deliver)
+        });
+        Desk {
+            plan,
+            store,
+            dialect: store.dialect(),
+            queue,
+            bugs: Bugs::default(),
+            waiting: Vec::new(),
+            unstable: 0,
+            not_kept: 0,
+            reducer_cpu_seconds: 0.0,
+        }
+    }
+
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    pub fn has_all_findings(&self) -> bool {
+        self.plan.max_findings.is_some_and(|most| self.bugs.list().len() as u64 >= most)
+    }
+
+    /// A finding of a worker.
+    pub fn take_in(&mut self, finding: Finding, progress: &mut Progress) -> anyhow::Result<()> {
+        if self.has_all_findings() {
+            return Ok(());
+        }
+        if self.waiting.len() >= MOST_WAITING {
+            self.not_kept += 1;
+            return Ok(());
+        }
+        let Some(stored) = self.store.add_finding(&finding)? else { return Ok(()) };
+        match &mut self.queue {
+            Some(queue) => {
+                self.waiting.push(stored.clone());
+                queue.push(Pending { stored, finding });
+            }
+            None => {
+                let bug = self.bug(&finding, &stored);
+                self.show(bug, progress)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A difference that was gone when the worker built it anew.
+    pub fn take_in_unstable(&mut self, finding: &Finding) -> anyhow::Result<()> {
+        self.unstable += 1;
+        self.store.add_unstable(finding)?;
+        Ok(())
+    }
+
+    /// A finding comes back from the reducer.
+    pub fn deliver(&mut self, done: Done, progress: &mut Progress) -> anyhow::Result<()> {
+        let Done { pending: Pending { stored, finding }, result } = done;
+        self.waiting.retain(|waiting| waiting.directory != stored.directory);
+        if self.has_all_findings() {
+            return self.store.discard(&stored.directory);
+        }
+        let mut reduced = match result {
+            Ok((Reduced::Confirmed(reduced), cpu_seconds)) => {
+                self.reducer_cpu_seconds += cpu_seconds;
+                *reduced
+            }
+            Ok((Reduced::Unstable(_), cpu_seconds)) => {
+                self.reducer_cpu_seconds += cpu_seconds;
+                self.unstable += 1;
+                return self.store.move_to_unstable(&stored.directory);
+            }
+            Err(error) => {
+                progress.note(&format!("{} could not be reduced: {error:#}", stored.id));
+                let bug = self.bug(&finding, &stored);
+                return self.show(bug, progress);
+            }
+        };
+        reduced.triage.signature = Some(triage::signature(&reduced.subject, &reduced.evidence));
+        self.store.rewrite(&stored.directory, &reduced)?;
+        let bug = self.bug(&reduced, &stored);
+        match self.bugs.sort(&bug) {
+            Sorted::New => return self.show(bug, progress),
+            Sorted::Smaller(at) => {
+                let kept = self.bugs.count(at, Some(&bug)).directory.clone();
+                // The name that was shown stays; what is in it gets smaller.
+                self.store.exchange(&kept, &stored.directory)?;
+            }
+            Sorted::Again(at) => {
+                self.bugs.count(at, None);
+            }
+        }
+        self.dispose(&stored.directory)?;
+        self.store.write_bugs(self.bugs.list())
+    }
+
+    fn dispose(&self, duplicate: &PathBuf) -> anyhow::Result<()> {
+        if self.plan.keep_duplicates {
+            self.store.move_to_duplicates(duplicate)
+        } else {
+            self.store.discard(duplicate)
+        }
+    }
+
+    /// Ends the reducer; what still waits is shown as it is.
+    pub fn close(&mut self, progress: &mut Progress) -> anyhow::Result<()> {
+        if let Some(queue) = self.queue.take() {
+            queue.stop();
+        }
+        for stored in std::mem::take(&mut self.waiting) {
+            if self.has_all_findings() {
+                self.store.discard(&stored.directory)?;
+            } else {
+                let finding = super::record::read(&stored.directory)?;
+                let bug = self.bug(&finding, &stored);
+                self.bugs.add(bug);
+            }
+        }
+        if !self.bugs.list().is_empty() {
+            self.store.write_bugs(self.bugs.list())?;
+        }
+        progress.clear();
+        Ok(())
+    }
+
+    pub fn into_bugs(self) -> Vec<Bug> {
+        self.bugs.into_list()
+    }
+
+    fn bug(&self, finding: &Finding, stored: &StoredFinding) -> Bug {
+        Bug {
+            id: stored.id.clone(),
+            oracle: finding.subject.oracle.clone(),
+            class: finding.evidence.class,
+            signature: finding.triage.signature.clone(),
+            count: 1,
+            statements: finding.subject.setup.len(),
+            tokens: Weight::of(&finding.subject, self.dialect).tokens,
+            directory: stored.directory.clone(),
+        }
+    }
+
+    /// On disk first, then in print: a finding that was printed is never lost.
+    fn show(&mut self, bug: Bug, progress: &mut Progress) -> anyhow::Result<()> {
+        self.bugs.add(bug.clone());
+        self.store.write_bugs(self.bugs.list())?;
+        progress.finding(&bug);
+        Ok(())
+    }
+}

@@ -1,0 +1,118 @@
+//! `dissent findings`: the bugs of a campaign.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use dissent_core::dialect::Dialect;
+use dissent_core::finding::Finding;
+use dissent_core::reduce::Weight;
+use serde::Serialize;
+
+use crate::args::{FindingsArgs, SummaryFormat};
+use crate::campaign::bugs::Bug;
+use crate::campaign::{record, store};
+
+/// One bug, as it is listed.
+#[derive(Serialize)]
+struct Line {
+    id: String,
+    class: String,
+    oracle: String,
+    statements: usize,
+    tokens: usize,
+    count: u64,
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    versions: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signature: Option<String>,
+}
+
+pub fn run(args: FindingsArgs) -> anyhow::Result<u8> {
+    let campaign = match args.campaign {
+        Some(directory) => directory,
+        None => newest()?,
+    };
+    if !store::is_campaign(&campaign) {
+        bail!("{} holds no campaign of Dissent", campaign.display());
+    }
+    let counts = counts(&campaign)?;
+    let mut lines = Vec::new();
+    for directory in store::finding_directories(&campaign)? {
+        lines.push(line(&directory, &counts)?);
+    }
+    lines.sort_by(|a, b| (&a.class, b.count, &a.id).cmp(&(&b.class, a.count, &b.id)));
+    let mut out = std::io::stdout().lock();
+    match args.format {
+        SummaryFormat::Json => writeln!(out, "{}", serde_json::to_string_pretty(&lines)?)?,
+        SummaryFormat::Text => print(&lines, &campaign, &mut out)?,
+    }
+    Ok(if lines.is_empty() { crate::NOTHING_FOUND } else { crate::FOUND })
+}
+
+fn print(lines: &[Line], campaign: &Path, out: &mut impl Write) -> std::io::Result<()> {
+    let findings = campaign.join(store::FINDINGS);
+    writeln!(out, "{} bugs in {}", lines.len(), findings.display())?;
+    for line in lines {
+        let versions = line.versions.as_deref().unwrap_or("");
+        writeln!(
+            out,
+            "{:<16} {:<14} {:>3} statements {:>4} tokens  seen {:>5}  {:<11}  {}  {versions}",
+            line.class, line.oracle, line.statements, line.tokens, line.count, line.status, line.id
+        )?;
+    }
+    Ok(())
+}
+
+fn line(directory: &Path, counts: &BTreeMap<String, u64>) -> anyhow::Result<Line> {
+    let finding = record::read(directory)?;
+    let id = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let dialect = Dialect::load(&finding.dialect, &finding.engine_version)?;
+    Ok(Line {
+        class: finding.evidence.class.to_string(),
+        oracle: finding.subject.oracle.clone(),
+        statements: finding.subject.setup.len(),
+        tokens: Weight::of(&finding.subject, &dialect).tokens,
+        count: counts.get(&id).copied().unwrap_or(1),
+        status: status(&finding),
+        versions: finding.triage.history.as_ref().map(|history| {
+            let until = if history.first_good.is_some() { history.last_bad.as_str() } else { "" };
+            format!("{}..{until}", if history.last_good.is_some() { &history.first_bad } else { "" })
+        }),
+        signature: finding.triage.signature,
+        id,
+    })
+}
+
+fn status(finding: &Finding) -> &'static str {
+    match &finding.triage.reduction {
+        None => "as found",
+        Some(note) if note.complete => "reduced",
+        Some(_) => "in part",
+    }
+}
+
+fn counts(campaign: &Path) -> anyhow::Result<BTreeMap<String, u64>> {
+    let path = campaign.join(store::BUGS_FILE);
+    if !path.exists() {
+        return Ok(BTreeMap::new());
+    }
+    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let bugs: Vec<Bug> =
+        serde_json::from_str(&text).with_context(|| format!("{} is damaged", path.display()))?;
+    Ok(bugs.into_iter().map(|bug| (bug.id, bug.count)).collect())
+}
+
+/// The campaign that began last, of those in the default place.
+fn newest() -> anyhow::Result<PathBuf> {
+    let parent = Path::new(store::DEFAULT_PARENT);
+    let entries = fs::read_dir(parent).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    let started = |path: &PathBuf| path.join(store::CAMPAIGN_FILE).metadata().and_then(|m| m.modified()).ok();
+    let campaigns = entries.filter(|path| store::is_campaign(path));
+    campaigns
+        .max_by_key(|path| (started(path), path.clone()))
+        .with_context(|| format!("there is no campaign under {}; name its directory", parent.display()))
+}

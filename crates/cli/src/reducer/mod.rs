@@ -1,0 +1,134 @@
+//! Reduction in this process, checks in another: the passes lose nothing when the engine crashes.
+
+mod checker;
+pub mod queue;
+
+use std::time::{Duration, Instant};
+
+use anyhow::anyhow;
+use dissent_core::dialect::Dialect;
+use dissent_core::engine::Trouble;
+use dissent_core::finding::{Evidence, Finding, ReductionNote};
+use dissent_core::reduce::{self, Budget, Weight};
+use dissent_core::subject::Subject;
+
+pub use checker::{Answer, Checker, Place};
+
+/// What one finding may cost.
+#[derive(Clone, Copy, Debug)]
+pub struct Allowance {
+    pub checks: u64,
+    pub time: Duration,
+}
+
+pub enum Reduced {
+    /// It fails in the same way in a process of its own, and this is the smallest form found.
+    Confirmed(Box<Finding>),
+    /// It does not, and this is why.
+    Unstable(String),
+}
+
+/// What a reduction does while it goes.
+pub trait Observer {
+    /// Called before each check; `false` ends the reduction with what there is.
+    fn goes_on(&mut self) -> bool;
+    /// A smaller form was found.
+    fn smaller(&mut self, _subject: &Subject, _checks: u64) {}
+}
+
+pub struct Job<'a> {
+    pub place: &'a Place,
+    pub dialect: &'a Dialect,
+    pub allowance: Allowance,
+}
+
+impl Job<'_> {
+    /// Confirms the finding in a fresh process, then reduces it. Also gives the processor time used.
+    pub fn run(&self, finding: &Finding, observer: &mut dyn Observer) -> anyhow::Result<(Reduced, f64)> {
+        let mut checker = Checker::new(self.place.clone(), finding.origin, finding.evidence.class);
+        let reduced = self.reduce(finding, &mut checker, observer)?;
+        Ok((reduced, checker.cpu_seconds()))
+    }
+
+    fn reduce(
+        &self,
+        finding: &Finding,
+        checker: &mut Checker,
+        observer: &mut dyn Observer,
+    ) -> anyhow::Result<Reduced> {
+        let class = finding.evidence.class;
+        let deadline = Instant::now() + self.allowance.time;
+        let failures = match checker.check(&finding.subject)? {
+            Answer::Fails { evidence, setup_failures } if evidence.class == class => setup_failures,
+            other => return Ok(Reduced::Unstable(why_unstable(&other))),
+        };
+        let mut subject = finding.subject.clone();
+        let mut allowed = failures.len();
+        if allowed > 0 {
+            // What fails does nothing: without it, no statement of the setup may fail from here on.
+            let without = without_statements(&subject, &failures);
+            if matches!(checker.check(&without)?, Answer::Fails { evidence, setup_failures } if evidence.class == class && setup_failures.is_empty())
+            {
+                subject = without;
+                allowed = 0;
+            }
+        }
+        checker.allow_setup_failures(allowed);
+
+        let mut best: Option<Box<Evidence>> = None;
+        let mut checks = 0;
+        let mut goes_on = true;
+        let over = || Instant::now() >= deadline;
+        let budget = Budget { checks: self.allowance.checks, over: &over };
+        let mut still_fails = |candidate: &Subject| {
+            goes_on = goes_on && observer.goes_on();
+            if !goes_on {
+                return Ok(false);
+            }
+            checks += 1;
+            match checker.check(candidate).map_err(|error| Trouble(format!("{error:#}")))? {
+                Answer::Fails { evidence, setup_failures }
+                    if evidence.class == class && setup_failures.len() <= allowed =>
+                {
+                    best = Some(evidence);
+                    observer.smaller(candidate, checks);
+                    Ok(true)
+                }
+                _ => Ok(false),
+            }
+        };
+        let reduction = reduce::reduce(subject, self.dialect, reduce::all(), &budget, &mut still_fails)
+            .map_err(|trouble| anyhow!(trouble))?;
+        let mut smaller = finding.clone();
+        smaller.evidence = best.map_or_else(|| finding.evidence.clone(), |evidence| *evidence);
+        smaller.triage.reduction = Some(ReductionNote {
+            checks,
+            complete: reduction.complete && goes_on,
+            statements_before: finding.subject.setup.len(),
+            tokens_before: Weight::of(&finding.subject, self.dialect).tokens,
+            tokens: Weight::of(&reduction.subject, self.dialect).tokens,
+        });
+        smaller.subject = reduction.subject;
+        Ok(Reduced::Confirmed(Box::new(smaller)))
+    }
+}
+
+fn why_unstable(answer: &Answer) -> String {
+    match answer {
+        Answer::Fails { evidence, .. } => {
+            format!("in a process of its own it fails otherwise ({})", evidence.class)
+        }
+        Answer::Holds { .. } => "in a process of its own it does not fail".to_string(),
+        Answer::CannotTell { reason } => format!("in a process of its own it cannot be told: {reason}"),
+    }
+}
+
+fn without_statements(subject: &Subject, numbers: &[usize]) -> Subject {
+    let mut subject = subject.clone();
+    let mut at = 0;
+    subject.setup.retain(|_| {
+        at += 1;
+        !numbers.contains(&(at - 1))
+    });
+    subject
+}

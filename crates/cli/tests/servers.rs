@@ -1,0 +1,146 @@
+//! Servers that a hunt starts: they end with it, however it ends, and nothing of them stays.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use support::{BINARY, dissent, run};
+
+const TARGET: &str = "postgres";
+
+/// Whether the engine can be had here; if not, says so loudly.
+fn obtained(directory: &Path) -> bool {
+    let args = ["hunt", TARGET, "--jobs", "1", "--max-cases", "1", "--out", "first"];
+    let said = run(dissent(directory).args(args));
+    let required = std::env::var("DISSENT_REQUIRE_ENGINES").as_deref() == Ok("1");
+    assert!(said.code == Some(0) || !required, "{TARGET} is required: {}", said.stderr);
+    if said.code != Some(0) {
+        eprintln!("SKIPPED, not passed: {TARGET} cannot be had: {}", said.stderr);
+    }
+    said.code == Some(0)
+}
+
+/// Processes by number, with their parent and the directory they work in.
+fn processes() -> Vec<(u32, u32, PathBuf)> {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    pids.filter_map(|pid| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+        // What waits to be buried runs no more.
+        let state = fields.next()?;
+        let parent = fields.next()?.parse().ok()?;
+        let place = std::fs::read_link(format!("/proc/{pid}/cwd")).unwrap_or_default();
+        (state != "Z").then_some((pid, parent, place))
+    })
+    .collect()
+}
+
+/// The processes that work in the home of a server that this process owns.
+fn servers_of(owner: u32) -> Vec<(u32, PathBuf)> {
+    let home = format!("/dissent-server-{TARGET}-{owner}-");
+    let all = processes().into_iter();
+    all.filter(|(_, _, place)| place.to_string_lossy().contains(&home))
+        .map(|(pid, _, place)| (pid, place))
+        .collect()
+}
+
+fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(seen) = look() {
+            return seen;
+        }
+        assert!(start.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// A long hunt, ended with the test.
+struct Hunt(Child);
+
+impl Hunt {
+    /// Its worker at this moment, and the home of that worker's server.
+    fn worker(&self) -> (u32, PathBuf) {
+        wait_for("a worker uses its server", || {
+            let workers = processes().into_iter().filter(|(_, parent, _)| *parent == self.0.id());
+            workers.map(|(worker, ..)| worker).find_map(|worker| {
+                let (_, place) = servers_of(worker).into_iter().find(|(pid, _)| serves(*pid))?;
+                Some((worker, place.parent()?.to_path_buf()))
+            })
+        })
+    }
+
+    fn kill(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Drop for Hunt {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Whether the process answers statements: it then has the name of the database in its title.
+fn serves(pid: u32) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/cmdline")).is_ok_and(|title| title.contains(" dissent_"))
+}
+
+fn hunting(directory: &Path) -> Hunt {
+    let mut command = Command::new(BINARY);
+    command.args(["hunt", TARGET, "--jobs", "1", "--time", "10m", "--seed", "1", "--out", "second"]);
+    command.current_dir(directory).stdout(Stdio::null()).stderr(Stdio::null());
+    let hunt = Hunt(command.spawn().unwrap());
+    // The first worker only tells the version.
+    wait_for("the hunt begins", || directory.join("second").exists().then_some(()));
+    hunt
+}
+
+fn kill(pid: u32) {
+    let killed = Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap();
+    assert!(killed.success());
+}
+
+#[test]
+fn no_server_outlives_its_worker_or_the_hunt() {
+    let directory = tempfile::tempdir().unwrap();
+    if !obtained(directory.path()) {
+        return;
+    }
+    let mut hunt = hunting(directory.path());
+    let (worker, home) = hunt.worker();
+
+    // Another worker takes the place of the one that was killed, with a server of its own.
+    kill(worker);
+    wait_for("the server ends with its worker", || servers_of(worker).is_empty().then_some(()));
+    let (next, _) = hunt.worker();
+    assert!(!home.exists(), "the next server removes what the dead one left");
+
+    hunt.kill();
+    wait_for("nothing outlives the hunt", || servers_of(next).is_empty().then_some(()));
+}
+
+#[test]
+fn a_server_that_is_killed_is_started_again() {
+    let directory = tempfile::tempdir().unwrap();
+    if !obtained(directory.path()) {
+        return;
+    }
+    let mut hunt = hunting(directory.path());
+    let (worker, home) = hunt.worker();
+    let server = wait_for("the server's first process is there", || {
+        let all = processes().into_iter();
+        let mut own = all.filter(|(_, parent, place)| *parent == worker && place.starts_with(&home));
+        own.next().map(|(pid, ..)| pid)
+    });
+    kill(server);
+    wait_for("the worker starts another server", || {
+        servers_of(worker).iter().any(|(_, place)| !place.starts_with(&home)).then_some(())
+    });
+    hunt.kill();
+    wait_for("nothing outlives the hunt", || servers_of(worker).is_empty().then_some(()));
+}

@@ -1,0 +1,119 @@
+//! The loop around the passes.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::weight::{Weight, text};
+use super::{Edit, Pass};
+use crate::dialect::Dialect;
+use crate::engine::Trouble;
+use crate::subject::Subject;
+
+/// What a reduction may use.
+pub struct Budget<'a> {
+    /// How many candidates may be checked.
+    pub checks: u64,
+    /// Asked before each check; `true` ends the reduction with what there is.
+    pub over: &'a dyn Fn() -> bool,
+}
+
+/// What came of a reduction.
+#[derive(Debug)]
+pub struct Reduction {
+    pub subject: Subject,
+    /// Candidates that were checked.
+    pub checks: u64,
+    /// No pass finds anything more: the budget was enough.
+    pub complete: bool,
+    /// Edits that were kept, by pass.
+    pub kept: BTreeMap<&'static str, u64>,
+}
+
+/// Repeats the passes until none of them makes the subject smaller, or the budget is used up.
+///
+/// `still_fails` builds a candidate's state on a fresh database and checks it; it must say no unless it
+/// fails in the same way. Deterministic as far as `still_fails` and the budget are.
+pub fn reduce(
+    subject: Subject,
+    dialect: &Dialect,
+    passes: &[&dyn Pass],
+    budget: &Budget,
+    still_fails: &mut dyn FnMut(&Subject) -> Result<bool, Trouble>,
+) -> Result<Reduction, Trouble> {
+    let start = text(&subject, dialect);
+    let mut driver = Driver {
+        dialect,
+        budget,
+        still_fails,
+        weight: Weight::of_text(&start),
+        refused: HashSet::new(),
+        reduction: Reduction { subject, checks: 0, complete: false, kept: BTreeMap::new() },
+    };
+    loop {
+        let before = driver.weight;
+        for pass in passes {
+            if !driver.run(*pass)? {
+                return Ok(driver.reduction);
+            }
+        }
+        if driver.weight == before {
+            driver.reduction.complete = true;
+            return Ok(driver.reduction);
+        }
+    }
+}
+
+struct Driver<'a> {
+    dialect: &'a Dialect,
+    budget: &'a Budget<'a>,
+    still_fails: &'a mut dyn FnMut(&Subject) -> Result<bool, Trouble>,
+    /// Of the subject as it is now.
+    weight: Weight,
+    /// Candidates that did not fail: the last round tries most of them again.
+    refused: HashSet<String>,
+    reduction: Reduction,
+}
+
+impl Driver<'_> {
+    /// One pass, once through. `false`: the budget is used up.
+    fn run(&mut self, pass: &dyn Pass) -> Result<bool, Trouble> {
+        let mut at = 0;
+        let mut edits = pass.candidates(&self.reduction.subject);
+        while at < edits.len() {
+            match self.attempt(&edits[at])? {
+                Attempt::OutOfBudget => return Ok(false),
+                Attempt::Refused => at += 1,
+                Attempt::Kept => {
+                    *self.reduction.kept.entry(pass.name()).or_insert(0) += 1;
+                    edits = pass.candidates(&self.reduction.subject);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn attempt(&mut self, edit: &Edit) -> Result<Attempt, Trouble> {
+        let Some(candidate) = edit.apply(&self.reduction.subject) else { return Ok(Attempt::Refused) };
+        let text = text(&candidate, self.dialect);
+        let weight = Weight::of_text(&text);
+        if weight >= self.weight || self.refused.contains(&text) {
+            return Ok(Attempt::Refused);
+        }
+        if self.reduction.checks >= self.budget.checks || (self.budget.over)() {
+            return Ok(Attempt::OutOfBudget);
+        }
+        self.reduction.checks += 1;
+        if (self.still_fails)(&candidate)? {
+            self.reduction.subject = candidate;
+            self.weight = weight;
+            return Ok(Attempt::Kept);
+        }
+        self.refused.insert(text);
+        Ok(Attempt::Refused)
+    }
+}
+
+enum Attempt {
+    Kept,
+    Refused,
+    OutOfBudget,
+}

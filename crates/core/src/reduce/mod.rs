@@ -1,0 +1,80 @@
+//! Reduction: the same bug in fewer words.
+//!
+//! A [`Pass`] proposes edits of a subject; the [driver](reduce) makes each of them, asks whether the
+//! subject still fails in the same way, and keeps those that do. Edits are made on the tree and the arms
+//! are derived anew by the oracle's `check`, so no edit can break the relation between them: one that
+//! makes no sense (a column that is used no longer exists) only fails to reproduce.
+
+mod clauses;
+mod columns;
+mod constants;
+mod driver;
+mod expressions;
+mod inline;
+mod names;
+mod relations;
+mod rows;
+mod schema;
+mod sites;
+mod statements;
+mod weight;
+
+pub use driver::{Budget, Reduction, reduce};
+pub use weight::{Weight, tokens};
+
+use crate::subject::Subject;
+
+/// One way to make a subject smaller.
+pub trait Pass: Sync {
+    /// The name reports and tests use: `statements`.
+    fn name(&self) -> &'static str;
+
+    /// The edits that could be made to this subject, the most promising first.
+    ///
+    /// The driver goes on at the same place of the list after an edit that was kept, so a pass that
+    /// takes things away lists them in an order that taking one away does not disturb.
+    fn candidates(&self, subject: &Subject) -> Vec<Edit>;
+}
+
+/// A change of a subject; `false` if there was nothing to change after all.
+pub struct Edit(Box<dyn Fn(&mut Subject) -> bool>);
+
+impl Edit {
+    pub fn new(change: impl Fn(&mut Subject) -> bool + 'static) -> Edit {
+        Edit(Box::new(change))
+    }
+
+    /// The subject after the edit.
+    pub fn apply(&self, subject: &Subject) -> Option<Subject> {
+        let mut edited = subject.clone();
+        (self.0)(&mut edited).then_some(edited)
+    }
+}
+
+/// Every pass, in the order in which they run: those that take much away first, the names last.
+pub fn all() -> &'static [&'static dyn Pass] {
+    &[
+        &statements::Statements,
+        &statements::Tables,
+        &rows::Rows,
+        &clauses::Choices,
+        &clauses::Clauses,
+        &relations::Joins,
+        &clauses::Items,
+        &expressions::Together,
+        &expressions::Expressions,
+        &inline::Inline,
+        &relations::OneTable,
+        &rows::Merge,
+        &schema::Schema,
+        &columns::Columns,
+        &constants::Constants,
+        &names::Qualifiers,
+        &names::Rename,
+    ]
+}
+
+/// A pass by its name.
+pub fn by_name(name: &str) -> Option<&'static dyn Pass> {
+    all().iter().copied().find(|pass| pass.name() == name)
+}

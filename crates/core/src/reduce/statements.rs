@@ -1,0 +1,107 @@
+//! Whole statements: in chunks that halve, one by one, and a table with all that depends on it.
+
+use super::{Edit, Pass};
+use crate::sql::visit::{Visitor, walk_statement, walk_table};
+use crate::sql::*;
+use crate::subject::Subject;
+
+pub struct Statements;
+
+impl Pass for Statements {
+    fn name(&self) -> &'static str {
+        "statements"
+    }
+
+    fn candidates(&self, subject: &Subject) -> Vec<Edit> {
+        let mut edits = Vec::new();
+        let count = subject.setup.len();
+        let mut size = count;
+        while size > 0 {
+            // From the end: what comes later depends on what came before.
+            let mut end = count;
+            while end > 0 {
+                let start = end.saturating_sub(size);
+                edits.push(Edit::new(move |subject| {
+                    let there = end <= subject.setup.len();
+                    if there {
+                        subject.setup.drain(start..end);
+                    }
+                    there
+                }));
+                end = start;
+            }
+            size /= 2;
+        }
+        if subject.tests.len() > 1 {
+            edits.extend((0..subject.tests.len()).rev().map(|at| {
+                Edit::new(move |subject| {
+                    let there = at < subject.tests.len();
+                    if there {
+                        subject.tests.remove(at);
+                    }
+                    there
+                })
+            }));
+        }
+        edits
+    }
+}
+
+/// A table or view, and every statement that names it.
+pub struct Tables;
+
+impl Pass for Tables {
+    fn name(&self) -> &'static str {
+        "tables"
+    }
+
+    fn candidates(&self, subject: &Subject) -> Vec<Edit> {
+        let created = subject.setup.iter().filter_map(|statement| match statement {
+            Statement::CreateTable(create) => Some(create.name.clone()),
+            Statement::CreateView(create) => Some(create.name.clone()),
+            _ => None,
+        });
+        let drop_all = |name: Name| {
+            Edit::new(move |subject| {
+                let before = subject.setup.len();
+                subject.setup.retain(|statement| !mentions(statement, &name));
+                subject.setup.len() < before
+            })
+        };
+        created.map(drop_all).collect()
+    }
+}
+
+/// Whether a statement names a table or view, other than in text nobody reads.
+pub(super) fn mentions(statement: &Statement, table: &Name) -> bool {
+    struct Mentions<'a> {
+        table: &'a Name,
+        found: bool,
+    }
+    impl Visitor for Mentions<'_> {
+        fn table(&mut self, table: &TableRef) {
+            if let TableRef::Table { name, .. } = table {
+                self.found |= name == self.table;
+            }
+            walk_table(self, table);
+        }
+    }
+    let own = match statement {
+        Statement::CreateTable(create) => Some(&create.name),
+        Statement::CreateIndex(create) => Some(&create.table),
+        Statement::CreateView(create) => Some(&create.name),
+        Statement::AlterTable { table, .. } => Some(table),
+        Statement::Drop { name, .. } => Some(name),
+        Statement::Insert(insert) => Some(&insert.table),
+        Statement::Update(update) => Some(&update.table),
+        Statement::Delete(delete) => Some(&delete.table),
+        Statement::Analyze(name) | Statement::Reindex(name) => name.as_ref(),
+        _ => None,
+    };
+    if own == Some(table) {
+        return true;
+    }
+    let mut mentions = Mentions { table, found: false };
+    walk_statement(&mut mentions, statement);
+    mentions.found
+}

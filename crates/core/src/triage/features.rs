@@ -1,0 +1,190 @@
+//! What a subject is made of, with names and values left out.
+
+use std::collections::BTreeSet;
+
+use crate::sql::visit::*;
+use crate::sql::*;
+use crate::subject::Subject;
+
+/// The features of the setup and of what is under test, as words.
+pub fn features(subject: &Subject) -> BTreeSet<String> {
+    let mut features = Features { words: BTreeSet::new() };
+    for statement in &subject.setup {
+        features.setup(statement);
+    }
+    for test in &subject.tests {
+        features.statement(test);
+    }
+    for expr in &subject.exprs {
+        features.expr(expr);
+    }
+    features.words
+}
+
+struct Features {
+    words: BTreeSet<String>,
+}
+
+impl Features {
+    fn add(&mut self, word: impl Into<String>) {
+        self.words.insert(word.into());
+    }
+
+    fn add_if(&mut self, condition: bool, word: &str) {
+        if condition {
+            self.add(word);
+        }
+    }
+
+    /// What a statement of the setup adds; that there are tables and rows goes without saying.
+    fn setup(&mut self, statement: &Statement) {
+        match statement {
+            Statement::CreateTable(create) => {
+                self.add_if(create.temporary, "temporary");
+                self.add_if(create.query.is_some(), "create-as");
+                for option in &create.options {
+                    self.add(option.to_lowercase().replace(' ', "-"));
+                }
+                create.columns.iter().for_each(|column| self.column(column));
+                for constraint in &create.constraints {
+                    match constraint {
+                        TableConstraint::PrimaryKey(keys) => self.keys("primary-key", keys),
+                        TableConstraint::Unique(keys) => self.keys("unique", keys),
+                        TableConstraint::Check(_) => self.add("check"),
+                        TableConstraint::ForeignKey { .. } => self.add("foreign-key"),
+                    }
+                }
+            }
+            Statement::CreateIndex(create) => {
+                self.keys("index", &create.keys);
+                self.add_if(create.unique, "index-unique");
+                self.add_if(create.filter.is_some(), "index-partial");
+            }
+            Statement::CreateView(_) => self.add("view"),
+            Statement::AlterTable { action, .. } => match action {
+                AlterAction::RenameTable(_) => self.add("rename-table"),
+                AlterAction::RenameColumn { .. } => self.add("rename-column"),
+                AlterAction::AddColumn(column) => {
+                    self.add("add-column");
+                    self.column(column);
+                }
+                AlterAction::DropColumn(_) => self.add("drop-column"),
+            },
+            Statement::Drop { .. } => self.add("drop"),
+            Statement::Insert(insert) => {
+                self.add_if(insert.or.is_some(), "or-conflict");
+                self.add_if(insert.upsert.is_some(), "upsert");
+                self.add_if(matches!(insert.source, InsertSource::Query(_)), "insert-select");
+            }
+            Statement::Update(update) => {
+                self.add("update");
+                self.add_if(update.or.is_some(), "or-conflict");
+            }
+            Statement::Delete(_) => self.add("delete"),
+            Statement::Analyze(_) => self.add("analyze"),
+            Statement::Reindex(_) => self.add("reindex"),
+            Statement::Vacuum => self.add("vacuum"),
+            Statement::Set { name, value } => self.add(format!("{name}={value}")),
+            Statement::Raw(_) => self.add("raw"),
+            _ => {}
+        }
+    }
+
+    fn column(&mut self, column: &ColumnDef) {
+        for constraint in &column.constraints {
+            match constraint {
+                ColumnConstraint::NotNull => self.add("not-null"),
+                ColumnConstraint::PrimaryKey { desc, .. } => {
+                    self.add("primary-key");
+                    self.add_if(*desc, "key-desc");
+                }
+                ColumnConstraint::Unique { .. } => self.add("unique"),
+                ColumnConstraint::Check(_) => self.add("check"),
+                ColumnConstraint::Default(_) => self.add("default"),
+                ColumnConstraint::Collate(_) => self.add("collate"),
+                ColumnConstraint::Generated { .. } => self.add("generated"),
+                ColumnConstraint::References { .. } => self.add("foreign-key"),
+            }
+        }
+        if !column.ty.name.is_empty() {
+            self.add(format!("type-{}", kind(column.ty.kind)));
+        }
+    }
+
+    fn keys(&mut self, what: &str, keys: &[IndexKey]) {
+        self.add(what);
+        for key in keys {
+            self.add_if(!matches!(key.expr, Expr::Column(_)), "index-expression");
+            self.add_if(key.collation.is_some(), "collate");
+            self.add_if(key.desc, "key-desc");
+        }
+    }
+}
+
+fn kind(kind: Kind) -> String {
+    format!("{kind:?}").to_lowercase()
+}
+
+impl Visitor for Features {
+    fn query(&mut self, query: &Query) {
+        self.add_if(query.with.is_some(), "with");
+        self.add_if(matches!(query.body, Body::Compound { .. }), "compound");
+        self.add_if(query.limit.is_some(), "limit");
+        walk_query(self, query);
+    }
+
+    fn table(&mut self, table: &TableRef) {
+        if let TableRef::Join { kind, on, .. } = table {
+            match kind {
+                JoinKind::Inner | JoinKind::Cross => self.add("join"),
+                JoinKind::Left | JoinKind::Right => self.add("left-join"),
+                JoinKind::Full => self.add("full-join"),
+            }
+            self.add_if(matches!(on, JoinOn::Natural | JoinOn::Using(_)), "using");
+        }
+        walk_table(self, table);
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        use BinaryOp::*;
+        match expr {
+            Expr::Literal(value) => match value {
+                Value::Null | Value::Int(_) | Value::Bool(_) => {}
+                other => self.add(format!("literal-{}", kind(other.kind()))),
+            },
+            Expr::Column(_) | Expr::Param(_) => {}
+            Expr::Unary { op, .. } => self.add(match op {
+                UnaryOp::Not => "not",
+                UnaryOp::Minus | UnaryOp::Plus => "sign",
+                UnaryOp::BitNot => "bits",
+            }),
+            Expr::Binary { op, .. } => self.add(match op {
+                And => "and",
+                Or => "or",
+                Same | NotSame => "is",
+                op if op.is_comparison() => "compare",
+                Add | Sub | Mul | Div | Mod => "arithmetic",
+                Concat => "concat",
+                JsonGet | JsonGetText => "json",
+                _ => "bits",
+            }),
+            Expr::Is { test, .. } => self.add(if *test == Truth::Null { "is-null" } else { "is-true" }),
+            Expr::Between { .. } => self.add("between"),
+            Expr::InList { .. } => self.add("in-list"),
+            Expr::InQuery { .. } => self.add("in-query"),
+            Expr::Exists { .. } => self.add("exists"),
+            Expr::Quantified { .. } => self.add("quantified"),
+            Expr::Match { op, .. } => self.add(format!("{op:?}").to_lowercase()),
+            Expr::Case { .. } => self.add("case"),
+            Expr::Cast { ty, .. } => self.add(format!("cast-{}", kind(ty.kind))),
+            Expr::Collate { .. } => self.add("collate"),
+            Expr::Function { name, .. } => self.add(format!("{}()", name.to_lowercase())),
+            Expr::Aggregate(aggregate) => self.add(format!("{}()", aggregate.name.to_lowercase())),
+            Expr::Window(_) => self.add("window"),
+            Expr::Subquery(_) => self.add("subquery"),
+            Expr::Row(_) => self.add("row-value"),
+            Expr::Raw(_) => self.add("raw"),
+        }
+        walk_expr(self, expr);
+    }
+}

@@ -1,0 +1,141 @@
+//! In which versions a finding fails: which of them to check next, and what follows from the answers.
+
+use crate::finding::History;
+
+/// What a version does with a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    Bad,
+    Good,
+    /// It cannot run it: a statement of the setup fails, or the check cannot be made.
+    Unknown,
+}
+
+/// The versions from the oldest to the newest, with what is known of them.
+#[derive(Clone, Debug)]
+pub struct Chronicle {
+    known: Vec<Option<Status>>,
+}
+
+impl Chronicle {
+    pub fn new(versions: usize) -> Chronicle {
+        Chronicle { known: vec![None; versions] }
+    }
+
+    pub fn note(&mut self, version: usize, status: Status) {
+        self.known[version] = Some(status);
+    }
+
+    pub fn status(&self, version: usize) -> Option<Status> {
+        self.known[version]
+    }
+
+    /// The versions to check next: both ends, then the middle between every two neighbours of which one
+    /// fails and the other does not. Nothing: both sides of every change are known.
+    pub fn next(&self) -> Vec<usize> {
+        let last = self.known.len().saturating_sub(1);
+        let ends: Vec<usize> =
+            [0, last].into_iter().filter(|at| self.known.get(*at) == Some(&None)).collect();
+        if !ends.is_empty() {
+            return ends;
+        }
+        let checked: Vec<(usize, bool)> = self
+            .known
+            .iter()
+            .enumerate()
+            .filter_map(|(at, status)| status.map(|status| (at, status == Status::Bad)))
+            .collect();
+        let changes = checked.windows(2).filter(|pair| pair[0].1 != pair[1].1 && pair[1].0 - pair[0].0 > 1);
+        changes.map(|pair| (pair[0].0 + pair[1].0) / 2).collect()
+    }
+
+    /// What the answers say; `None` if no version fails.
+    pub fn history(&self, names: &[&str]) -> Option<History> {
+        let bad = |status: &Option<Status>| *status == Some(Status::Bad);
+        let first = self.known.iter().position(bad)?;
+        let last = self.known.iter().rposition(bad)?;
+        let good =
+            |at: usize| (self.known.get(at) == Some(&Some(Status::Good))).then(|| names[at].to_string());
+        Some(History {
+            last_good: first.checked_sub(1).and_then(good),
+            first_bad: names[first].to_string(),
+            last_bad: names[last].to_string(),
+            first_good: good(last + 1),
+            intermittent: self.known[first..last].contains(&Some(Status::Good)),
+            checked: self.known.iter().flatten().count(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAMES: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
+
+    /// Searches with one version known at first; gives the history and how many versions were checked.
+    fn search(truth: [Status; 10], known: usize) -> (Option<History>, usize) {
+        let mut chronicle = Chronicle::new(10);
+        chronicle.note(known, truth[known]);
+        let mut rounds = 0;
+        loop {
+            let next = chronicle.next();
+            if next.is_empty() {
+                break;
+            }
+            for at in next {
+                assert_eq!(chronicle.status(at), None, "{at} was checked twice");
+                chronicle.note(at, truth[at]);
+            }
+            rounds += 1;
+            assert!(rounds < 10);
+        }
+        let history = chronicle.history(&NAMES);
+        let checked = chronicle.known.iter().flatten().count();
+        (history, checked)
+    }
+
+    fn statuses(text: &str) -> [Status; 10] {
+        let status = |c| match c {
+            'b' => Status::Bad,
+            'g' => Status::Good,
+            _ => Status::Unknown,
+        };
+        text.chars().map(status).collect::<Vec<_>>().try_into().unwrap()
+    }
+
+    #[test]
+    fn both_sides_of_both_changes_are_checked() {
+        let (history, checked) = search(statuses("gggbbbbbgg"), 5);
+        let history = history.unwrap();
+        assert_eq!((history.last_good.as_deref(), history.first_bad.as_str()), (Some("2"), "3"));
+        assert_eq!((history.last_bad.as_str(), history.first_good.as_deref()), ("7", Some("8")));
+        assert!(!history.intermittent && checked < 10);
+    }
+
+    #[test]
+    fn ends_that_fail_have_no_good_neighbour() {
+        let history = search(statuses("bbbbbbbbbb"), 5).0.unwrap();
+        assert_eq!((history.last_good, history.first_good), (None, None));
+        let history = search(statuses("ggggbbbbbb"), 5).0.unwrap();
+        assert_eq!((history.last_good.as_deref(), history.first_good), (Some("3"), None));
+    }
+
+    #[test]
+    fn versions_that_cannot_run_it_are_not_called_good() {
+        let history = search(statuses("uuuubbbggg"), 5).0.unwrap();
+        assert_eq!((history.last_good, history.first_bad.as_str()), (None, "4"));
+    }
+
+    #[test]
+    fn a_finding_that_came_back_is_intermittent() {
+        let history = search(statuses("bbggggbbgg"), 6).0.unwrap();
+        assert_eq!((history.first_bad.as_str(), history.last_bad.as_str()), ("0", "7"));
+        assert!(history.intermittent);
+    }
+
+    #[test]
+    fn no_version_that_fails_is_no_history() {
+        assert_eq!(search(statuses("gggggggggg"), 5).0, None);
+    }
+}

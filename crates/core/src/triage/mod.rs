@@ -1,0 +1,9 @@
+//! Which findings are one bug, and since when.
+
+mod features;
+mod history;
+mod signature;
+
+pub use features::features;
+pub use history::{Chronicle, Status};
+pub use signature::{family, signature};
