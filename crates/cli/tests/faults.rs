@@ -15,7 +15,8 @@ const FAULT: &str = "DISSENT_TEST_FAULT";
 fn hunt_with(fault: &str, class: Class, more: &[&str]) -> (tempfile::TempDir, Finding) {
     let directory = tempfile::tempdir().unwrap();
     let args = ["hunt", "--seed", "11", "--jobs", "1", "--max-cases", "300", "--summary", "json"];
-    let said = run(dissent(directory.path()).args(args).args(["--out", "out"]).args(more).env(FAULT, fault));
+    let out = ["--out", "out", "--no-reduce"];
+    let said = run(dissent(directory.path()).args(args).args(out).args(more).env(FAULT, fault));
     let summary = said.json();
     assert_eq!(said.code, Some(1), "{}", said.stderr);
     assert_eq!(summary["worker_failures"], serde_json::json!([]));
@@ -65,6 +66,25 @@ fn a_crash_is_a_finding_with_its_statement_and_replays() {
     let healthy = replay(None);
     assert_eq!(healthy.code, Some(0), "{}{}", healthy.stdout, healthy.stderr);
     assert!(healthy.stdout.contains("no longer fails"), "{}", healthy.stdout);
+}
+
+#[test]
+fn a_crash_is_reduced_beside_the_hunt() {
+    let directory = tempfile::tempdir().unwrap();
+    let args = ["hunt", "--seed", "11", "--jobs", "1", "--max-cases", "300", "--summary", "json"];
+    let said = run(dissent(directory.path()).args(args).args(["--out", "out"]).env(FAULT, "crash@5"));
+    assert_eq!(said.code, Some(1), "{}", said.stderr);
+    let summary = said.json();
+    assert_eq!(summary["findings"].as_array().unwrap().len(), 1, "{summary}");
+    // The fault strikes in the first statement of whatever is checked.
+    assert_eq!(summary["findings"][0]["statements"], 0, "{summary}");
+    let path = only_finding(&directory.path().join("out"));
+    let finding: Finding =
+        serde_json::from_slice(&std::fs::read(path.join("finding.json")).unwrap()).unwrap();
+    assert!(finding.triage.reduction.is_some_and(|note| note.complete && note.statements_before > 0));
+    assert!(path.join("finding.original.json").is_file());
+    let original = std::fs::read_to_string(path.join("original.sql")).unwrap();
+    assert!(original.contains("CREATE TABLE"), "{original}");
 }
 
 #[test]

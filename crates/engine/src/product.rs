@@ -9,7 +9,6 @@ use crate::{EngineError, Source};
 pub(crate) const PRODUCTS: &[Product] = &[
     crate::sqlite::PRODUCT, //
     crate::duckdb::PRODUCT,
-    crate::clickhouse::PRODUCT,
     crate::postgres::POSTGRES,
     crate::postgres::COCKROACHDB,
     crate::mysql::MYSQL,
@@ -17,6 +16,7 @@ pub(crate) const PRODUCTS: &[Product] = &[
     crate::mysql::PERCONA,
     crate::mysql::TIDB,
     crate::mysql::OCEANBASE,
+    crate::clickhouse::PRODUCT,
 ];
 
 /// What a module offers so that its engine can be named, obtained and listed.
@@ -29,7 +29,7 @@ pub(crate) struct Product {
     pub catalog: fn(&Store) -> Vec<Available>,
 }
 
-/// A choice, or why there is none.
+/// What a user's words came to: an engine, or why there is no such one.
 pub(crate) type Chosen = Result<Box<dyn Choice>, EngineError>;
 
 /// One engine of a product, as a user chose it.

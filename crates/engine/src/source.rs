@@ -22,12 +22,12 @@ pub enum Source {
     Library { path: PathBuf },
     /// A shared library of DuckDB.
     Duckdb { path: PathBuf },
-    /// A libchdb.
-    Clickhouse { path: PathBuf },
     /// A server that speaks PostgreSQL's protocol.
     Postgres(postgres::Place),
     /// A server of the MySQL family.
     Mysql(mysql::Place),
+    /// A libchdb.
+    Clickhouse { path: PathBuf },
 }
 
 impl Source {
@@ -36,9 +36,9 @@ impl Source {
             Source::Bundled => Box::new(SqliteEngine::bundled()?),
             Source::Library { path } => Box::new(SqliteEngine::load(path)?),
             Source::Duckdb { path } => Box::new(DuckdbEngine::load(path)?),
-            Source::Clickhouse { path } => Box::new(ClickhouseEngine::load(path)?),
             Source::Postgres(place) => Box::new(place.open()?),
             Source::Mysql(place) => Box::new(mysql::MysqlEngine::open(place)?),
+            Source::Clickhouse { path } => Box::new(ClickhouseEngine::load(path)?),
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Where findings arrive: on disk at once, then reduced beside the hunt, sorted into bugs, and shown.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use dissent_core::dialect::Dialect;
 use dissent_core::finding::Finding;
@@ -136,7 +136,7 @@ impl<'a> Desk<'a> {
         self.store.write_bugs(self.bugs.list())
     }
 
-    fn dispose(&self, duplicate: &PathBuf) -> anyhow::Result<()> {
+    fn dispose(&self, duplicate: &Path) -> anyhow::Result<()> {
         if self.plan.keep_duplicates {
             self.store.move_to_duplicates(duplicate)
         } else {

@@ -55,7 +55,8 @@ pub fn run(args: FindingsArgs) -> anyhow::Result<u8> {
 
 fn print(lines: &[Line], campaign: &Path, out: &mut impl Write) -> std::io::Result<()> {
     let findings = campaign.join(store::FINDINGS);
-    writeln!(out, "{} bugs in {}", lines.len(), findings.display())?;
+    let plural = if lines.len() == 1 { "bug" } else { "bugs" };
+    writeln!(out, "{} {plural} in {}", lines.len(), findings.display())?;
     for line in lines {
         let versions = line.versions.as_deref().unwrap_or("");
         writeln!(

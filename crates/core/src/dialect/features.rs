@@ -80,6 +80,8 @@ pub enum Feature {
     UniqueKeys,
     CheckConstraints,
     Indexes,
+    /// A table cannot do without one of the dialect's options.
+    TableOptionNeeded,
     WithoutRowid,
     /// `INTEGER PRIMARY KEY` is another name for the rowid.
     RowidAlias,

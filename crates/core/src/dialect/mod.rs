@@ -40,7 +40,7 @@ pub struct Dialect {
     pub maintenance: Vec<Name>,
     /// The kinds of index beside the usual one.
     pub index_methods: Vec<IndexMethod>,
-    /// What may follow a table's columns: how it is stored.
+    /// What may follow a table's columns: how it is stored; `{columns}` stands for some of its columns.
     pub table_options: Vec<TableOption>,
 }
 
@@ -162,7 +162,6 @@ pub struct IndexMethod {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableOption {
-    /// `{columns}` in it stands for one or two of the table's columns.
     pub name: Name,
     #[serde(default = "one")]
     pub weight: u32,
@@ -209,9 +208,9 @@ pub enum DialectError {
 
 /// The dialects built into Dissent.
 const FILES: &[(&str, &str)] = &[
+    ("clickhouse", include_str!("../../../../dialects/clickhouse.toml")),
     ("cockroachdb", include_str!("../../../../dialects/cockroachdb.toml")),
     ("duckdb", include_str!("../../../../dialects/duckdb.toml")),
-    ("clickhouse", include_str!("../../../../dialects/clickhouse.toml")),
     ("mariadb", include_str!("../../../../dialects/mariadb.toml")),
     ("mysql", include_str!("../../../../dialects/mysql.toml")),
     ("oceanbase", include_str!("../../../../dialects/oceanbase.toml")),

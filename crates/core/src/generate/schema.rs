@@ -62,7 +62,9 @@ impl Generator<'_> {
         let generated = columns.iter().any(|column| column.constraints.iter().any(is_generated));
         let long = columns.iter().any(|column| dialect.is_prefixed(&column.ty));
         let fits = |option: &TableOption| (option.long_values || !long) && (option.generated || !generated);
-        if dialect.table_options.is_empty() || !self.rng.chance(50) {
+        if dialect.table_options.is_empty()
+            || !(dialect.can(Feature::TableOptionNeeded) || self.rng.chance(50))
+        {
             return None;
         }
         let weights: Vec<u32> =

@@ -32,39 +32,8 @@ impl Pass for Columns {
                 }));
             }
         }
-        edits.extend((0..subject.setup.len()).filter_map(|at| fold(subject, at)));
         edits
     }
-}
-
-/// A column that is added later is there from the beginning.
-fn fold(subject: &Subject, at: usize) -> Option<Edit> {
-    let Statement::AlterTable { table, action: AlterAction::AddColumn(column) } = &subject.setup[at] else {
-        return None;
-    };
-    let (table, column) = (table.clone(), column.clone());
-    Some(Edit::new(move |subject| {
-        if at >= subject.setup.len() {
-            return false;
-        }
-        subject.setup.remove(at);
-        let created = subject.setup.iter_mut().find_map(|statement| match statement {
-            Statement::CreateTable(create) if create.name == table => Some(create),
-            _ => None,
-        });
-        let found = created.map(|create| create.columns.push(column.clone())).is_some();
-        // Rows that were there before the column have its default.
-        for statement in &mut subject.setup[..at] {
-            if let Statement::Insert(insert) = statement
-                && insert.table == table
-                && insert.columns.is_empty()
-                && let InsertSource::Values(rows) = &mut insert.source
-            {
-                rows.iter_mut().for_each(|row| row.push(Expr::null()));
-            }
-        }
-        found
-    }))
 }
 
 fn is_generated(column: &ColumnDef) -> bool {

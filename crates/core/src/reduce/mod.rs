@@ -10,6 +10,7 @@ mod columns;
 mod constants;
 mod driver;
 mod expressions;
+mod fold;
 mod inline;
 mod names;
 mod relations;
@@ -66,6 +67,7 @@ pub fn all() -> &'static [&'static dyn Pass] {
         &inline::Inline,
         &relations::OneTable,
         &rows::Merge,
+        &fold::Fold,
         &schema::Schema,
         &columns::Columns,
         &constants::Constants,

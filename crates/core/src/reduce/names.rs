@@ -177,6 +177,18 @@ impl Names {
     }
 }
 
+/// Calls one relation something else.
+pub(super) fn rename_relation(statement: &mut Statement, from: &Name, to: &Name) {
+    let new_relations = BTreeMap::from([(from.clone(), to.clone())]);
+    Renamer { names: Names { new_relations, ..Names::default() } }.statement(statement);
+}
+
+/// Calls one column something else, of whatever relation.
+pub(super) fn rename_column(statement: &mut Statement, from: &Name, to: &Name) {
+    let new_columns = BTreeMap::from([(from.clone(), to.clone())]);
+    Renamer { names: Names { new_columns, ..Names::default() } }.statement(statement);
+}
+
 struct Renamer {
     names: Names,
 }

@@ -31,7 +31,8 @@ impl Chronicle {
     }
 
     /// The versions to check next: both ends, then the middle between every two neighbours of which one
-    /// fails and the other does not. Nothing: both sides of every change are known.
+    /// fails and the other does not, and between those that are far apart, because a bug may have come
+    /// and gone in between. Nothing: both sides of every change are known.
     pub fn next(&self) -> Vec<usize> {
         let last = self.known.len().saturating_sub(1);
         let ends: Vec<usize> =
@@ -45,8 +46,12 @@ impl Chronicle {
             .enumerate()
             .filter_map(|(at, status)| status.map(|status| (at, status == Status::Bad)))
             .collect();
-        let changes = checked.windows(2).filter(|pair| pair[0].1 != pair[1].1 && pair[1].0 - pair[0].0 > 1);
-        changes.map(|pair| (pair[0].0 + pair[1].0) / 2).collect()
+        let farthest = (self.known.len() / 8).max(2);
+        let open = checked.windows(2).filter(|pair| {
+            let (apart, changed) = (pair[1].0 - pair[0].0, pair[0].1 != pair[1].1);
+            apart > if changed { 1 } else { farthest }
+        });
+        open.map(|pair| (pair[0].0 + pair[1].0) / 2).collect()
     }
 
     /// What the answers say; `None` if no version fails.

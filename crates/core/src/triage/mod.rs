@@ -6,4 +6,4 @@ mod signature;
 
 pub use features::features;
 pub use history::{Chronicle, Status};
-pub use signature::{family, signature};
+pub use signature::signature;

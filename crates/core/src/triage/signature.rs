@@ -4,18 +4,14 @@ use super::features;
 use crate::finding::{Class, Evidence};
 use crate::subject::Subject;
 
-/// What a reduced finding has in common with others of the same cause: the family of the oracle, how it
-/// fails, and the features of SQL without which it did not: `tlp wrong-rows: left-join row-value`.
+/// What a reduced finding has in common with others of the same cause: how it fails, and the features of
+/// SQL without which it did not: `wrong-result: left-join row-value`.
 ///
-/// Worth something only for reduced subjects: in others most features are chance.
+/// The oracle is no part of it: one cause shows to several. Worth something only for reduced subjects: in
+/// others most features are chance.
 pub fn signature(subject: &Subject, evidence: &Evidence) -> String {
     let features: Vec<String> = features(subject).into_iter().collect();
-    format!("{} {}: {}", family(&subject.oracle), grade(evidence.class), features.join(" "))
-}
-
-/// `tlp` for every `tlp-…`: they ask the same question of different queries.
-pub fn family(oracle: &str) -> &str {
-    oracle.split('-').next().unwrap_or(oracle)
+    format!("{}: {}", grade(evidence.class), features.join(" "))
 }
 
 /// A wrong row shows as a wrong value where the query counts rows: one thing for the cause.

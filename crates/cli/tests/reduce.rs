@@ -1,0 +1,143 @@
+//! `dissent reduce`, `findings` and `bisect` over the built binary and the bundled SQLite.
+
+mod support;
+
+use std::fs;
+
+use dissent_core::finding::{Class, Finding};
+use dissent_core::sql::Statement;
+use support::{BROKEN_INDEX, dissent, norec_finding, run, write_finding};
+
+fn read(path: &std::path::Path) -> Finding {
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+/// The broken index among statements that have nothing to do with it.
+fn finding_with_noise() -> Finding {
+    let mut finding = norec_finding(BROKEN_INDEX);
+    let noise = ["CREATE TABLE t8(c0)", "INSERT INTO t8 VALUES (1)", "ANALYZE"];
+    for (at, sql) in noise.iter().enumerate() {
+        finding.subject.setup.insert(2 * at, Statement::Raw(sql.to_string()));
+    }
+    finding
+}
+
+#[test]
+fn a_finding_becomes_small_and_what_was_found_is_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let finding = finding_with_noise();
+    let path = write_finding(directory.path(), &finding);
+    let said = run(dissent(directory.path()).arg("reduce").arg(&path));
+    assert_eq!(said.code, Some(1), "{}{}", said.stdout, said.stderr);
+    assert!(said.stdout.contains("9 → 6 statements"), "{}", said.stdout);
+
+    let reduced = read(&path);
+    let sql = |finding: &Finding| -> Vec<String> {
+        let raw = |statement: &Statement| match statement {
+            Statement::Raw(sql) => sql.clone(),
+            other => panic!("{other:?}"),
+        };
+        finding.subject.setup.iter().map(raw).collect()
+    };
+    assert_eq!(sql(&reduced), BROKEN_INDEX);
+    assert_eq!(reduced.evidence.class, Class::WrongRows);
+    assert!(reduced.triage.reduction.as_ref().is_some_and(|note| note.complete));
+    assert!(reduced.triage.signature.is_some());
+    let original = read(&directory.path().join("finding.original.json"));
+    assert_eq!(original.subject, finding.subject);
+    let script = |name: &str| fs::read_to_string(directory.path().join(name)).unwrap();
+    assert!(script("original.sql").contains("t8") && !script("repro.sql").contains("t8"));
+    assert!(!script("report.md").contains("t8"));
+
+    // Again: the original stays the original, and there is nothing left to take away.
+    let said = run(dissent(directory.path()).arg("reduce").arg(directory.path()));
+    assert!(said.stdout.contains("6 → 6 statements"), "{}", said.stdout);
+    assert_eq!(read(&directory.path().join("finding.original.json")).subject, finding.subject);
+}
+
+#[test]
+fn what_does_not_fail_is_not_reduced() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = write_finding(directory.path(), &norec_finding(&BROKEN_INDEX[..2]));
+    let before = fs::read(&path).unwrap();
+    let said = run(dissent(directory.path()).arg("reduce").arg(&path));
+    assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
+    assert!(said.stdout.contains("does not fail"), "{}", said.stdout);
+    assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn a_crash_is_reduced_in_processes_that_crash() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut finding = norec_finding(BROKEN_INDEX);
+    finding.evidence.class = Class::Crash;
+    let path = write_finding(directory.path(), &finding);
+    let said = run(dissent(directory.path()).arg("reduce").arg(&path).env("DISSENT_TEST_FAULT", "crash@1"));
+    assert_eq!(said.code, Some(1), "{}{}", said.stdout, said.stderr);
+    let reduced = read(&path);
+    assert!(reduced.subject.setup.is_empty(), "{:?}", reduced.subject.setup);
+    assert_eq!(reduced.evidence.class, Class::Crash);
+    assert!(reduced.evidence.difference.contains("SIGABRT"), "{}", reduced.evidence.difference);
+}
+
+#[test]
+fn a_budget_of_checks_is_kept_to_and_said() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = write_finding(directory.path(), &finding_with_noise());
+    let said = run(dissent(directory.path()).arg("reduce").arg(&path).args(["--checks", "2"]));
+    assert_eq!(said.code, Some(1), "{}{}", said.stdout, said.stderr);
+    assert!(said.stdout.contains("2 checks, stopped before the end"), "{}", said.stdout);
+    assert!(read(&path).triage.reduction.is_some_and(|note| !note.complete && note.checks == 2));
+}
+
+#[test]
+fn only_a_directory_of_findings_is_rewritten() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = write_finding(directory.path(), &finding_with_noise());
+    let other = directory.path().join("mine.json");
+    fs::copy(&path, &other).unwrap();
+    run(dissent(directory.path()).args(["reduce", "mine.json"])).refused_with("mine.json");
+    run(dissent(directory.path()).args(["reduce", "nowhere"])).refused_with("nowhere");
+}
+
+#[test]
+fn a_bisection_over_what_is_here_dates_a_finding() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = write_finding(directory.path(), &norec_finding(BROKEN_INDEX));
+    // An empty store: only the bundled version is here.
+    let bisect = |more: &[&str]| {
+        let mut command = dissent(directory.path());
+        command.env("DISSENT_CACHE", directory.path().join("cache"));
+        run(command.arg("bisect").arg(&path).arg("--installed").args(more))
+    };
+    let said = bisect(&[]);
+    assert_eq!(said.code, Some(1), "{}{}", said.stdout, said.stderr);
+    assert!(said.stdout.contains("(1 version checked)"), "{}", said.stdout);
+    let finding = read(&path);
+    assert!(finding.triage.history.is_some_and(|history| history.checked == 1));
+    let report = fs::read_to_string(directory.path().join("report.md")).unwrap();
+    assert!(report.contains("## Versions\n\nFails since"), "{report}");
+
+    bisect(&["--versions", "3.20"]).refused_with("no range of versions");
+    bisect(&["--versions", "9.0.0.."]).refused_with("no released version");
+
+    write_finding(directory.path(), &norec_finding(&BROKEN_INDEX[..2]));
+    let said = bisect(&[]);
+    assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
+    assert!(said.stdout.contains("no version that was checked fails"), "{}", said.stdout);
+}
+
+#[test]
+fn the_bugs_of_a_campaign_are_listed() {
+    let directory = tempfile::tempdir().unwrap();
+    run(dissent(directory.path()).arg("findings")).refused_with("there is no campaign under dissent-out");
+    run(dissent(directory.path()).args(["findings", "."])).refused_with("holds no campaign");
+    let hunt = ["hunt", "--seed", "11", "--jobs", "1", "--max-cases", "300"];
+    run(dissent(directory.path()).args(hunt).env("DISSENT_TEST_FAULT", "crash@5"));
+    let said = run(dissent(directory.path()).arg("findings"));
+    assert_eq!(said.code, Some(1), "{}{}", said.stdout, said.stderr);
+    assert!(said.stdout.contains("1 bug in dissent-out"), "{}", said.stdout);
+    assert!(said.stdout.contains("crash") && said.stdout.contains("reduced"), "{}", said.stdout);
+    let said = run(dissent(directory.path()).args(["findings", "--format", "json"]));
+    assert_eq!(said.json()[0]["count"], 1, "{}", said.stdout);
+}

@@ -1,0 +1,62 @@
+//! What an ALTER TABLE does later is so from the beginning.
+
+use super::names::{rename_column, rename_relation};
+use super::statements::mentions;
+use super::{Edit, Pass};
+use crate::sql::*;
+use crate::subject::Subject;
+
+pub struct Fold;
+
+impl Pass for Fold {
+    fn name(&self) -> &'static str {
+        "fold"
+    }
+
+    fn candidates(&self, subject: &Subject) -> Vec<Edit> {
+        let altered = |statement: &Statement| matches!(statement, Statement::AlterTable { .. });
+        let places = (0..subject.setup.len()).rev().filter(|at| altered(&subject.setup[*at]));
+        places.map(|at| Edit::new(move |subject| fold(subject, at))).collect()
+    }
+}
+
+fn fold(subject: &mut Subject, at: usize) -> bool {
+    if at >= subject.setup.len() {
+        return false;
+    }
+    let Statement::AlterTable { table, action } = subject.setup.remove(at) else { return false };
+    let before = &mut subject.setup[..at];
+    match action {
+        AlterAction::AddColumn(column) => add_column(before, &table, column),
+        AlterAction::RenameTable(to) => {
+            before.iter_mut().for_each(|statement| rename_relation(statement, &table, &to));
+            true
+        }
+        AlterAction::RenameColumn { from, to } => {
+            let concerned = before.iter_mut().filter(|statement| mentions(statement, &table));
+            concerned.for_each(|statement| rename_column(statement, &from, &to));
+            true
+        }
+        AlterAction::DropColumn(_) => false,
+    }
+}
+
+/// Rows that were there before the column was have NULL in it.
+fn add_column(before: &mut [Statement], table: &Name, column: ColumnDef) -> bool {
+    let mut found = false;
+    for statement in before {
+        match statement {
+            Statement::CreateTable(create) if create.name == *table => {
+                create.columns.push(column.clone());
+                found = true;
+            }
+            Statement::Insert(insert) if insert.table == *table && insert.columns.is_empty() => {
+                if let InsertSource::Values(rows) = &mut insert.source {
+                    rows.iter_mut().for_each(|row| row.push(Expr::null()));
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
