@@ -12,9 +12,9 @@ const CLASSES: &[(ErrorClass, &[u32])] = &[
         403, 420, 421, 431, 455, 456, 524, 630, 632, 663,
     ]),
     (ErrorClass::Constraint, &[349, 469]),
-    // LOGICAL_ERROR. (A column not found in a block, 10, is a defect too, but a known one of tables in memory
-    // whose columns were added later.)
-    (ErrorClass::Internal, &[49]),
+    // LOGICAL_ERROR, and columns that the plan itself has lost (as those of tables in memory that were added
+    // later).
+    (ErrorClass::Internal, &[10, 49]),
     (ErrorClass::Limit, &[158, 159, 160, 161, 162, 167, 168, 191, 241, 307, 306, 394, 396, 425]),
 ];
 
