@@ -29,6 +29,8 @@ pub enum Command {
     Bisect(BisectArgs),
     /// List the bugs of a campaign: exit 1 if there are any
     Findings(FindingsArgs),
+    /// List, install or remove engines
+    Engines(EnginesArgs),
     /// List the oracles: the ways to ask one question twice
     Oracles,
     /// Measure what Dissent itself costs: a hunt's statements against the same ones through the bare C API
@@ -124,6 +126,31 @@ pub struct ReplayArgs {
     /// The address space of the process that runs the check, in MiB
     #[arg(long, hide = true, value_name = "MIB", default_value = "4096")]
     pub worker_memory: u64,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct EnginesArgs {
+    #[command(subcommand)]
+    pub action: Option<EnginesAction>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum EnginesAction {
+    /// List every version of an engine: what is here, what can be had
+    List {
+        /// The engine: sqlite, duckdb, postgres, …
+        engine: String,
+    },
+    /// Obtain engines now, so that hunts need no network: duckdb@1.5.6 postgres@16
+    Install {
+        #[arg(required = true, value_name = "TARGET")]
+        targets: Vec<String>,
+    },
+    /// Remove engines that were obtained: sqlite@3.30.1
+    Remove {
+        #[arg(required = true, value_name = "ENGINE@VERSION")]
+        targets: Vec<String>,
+    },
 }
 
 #[derive(Debug, clap::Args)]

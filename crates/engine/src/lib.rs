@@ -3,6 +3,7 @@
 //! A user names a [`Target`] (`sqlite@3.30.1`); obtaining it gives a [`Source`], which can be handed to
 //! another process; opening that gives an engine.
 
+pub mod clickhouse;
 pub mod duckdb;
 mod error;
 pub mod fake;
@@ -11,6 +12,7 @@ mod postgres;
 mod product;
 mod server;
 mod source;
+mod spell;
 pub mod sqlite;
 mod store;
 mod target;
@@ -18,5 +20,5 @@ mod url;
 
 pub use error::EngineError;
 pub use source::Source;
-pub use store::{Available, State, catalog};
+pub use store::{Available, State, catalog, remove};
 pub use target::{Step, Target};

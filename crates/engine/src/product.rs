@@ -16,6 +16,7 @@ pub(crate) const PRODUCTS: &[Product] = &[
     crate::mysql::PERCONA,
     crate::mysql::TIDB,
     crate::mysql::OCEANBASE,
+    crate::clickhouse::PRODUCT,
 ];
 
 /// What a module offers so that its engine can be named, obtained and listed.
@@ -23,10 +24,13 @@ pub(crate) struct Product {
     /// What a target begins with; also the name of its dialect.
     pub name: &'static str,
     /// Reads what follows the name in a target. `None`: that is no target at all.
-    pub choose: fn(&str) -> Option<Result<Box<dyn Choice>, EngineError>>,
+    pub choose: fn(&str) -> Option<Chosen>,
     /// Every version there is, the oldest first.
     pub catalog: fn(&Store) -> Vec<Available>,
 }
+
+/// What a user's words came to: an engine, or why there is no such one.
+pub(crate) type Chosen = Result<Box<dyn Choice>, EngineError>;
 
 /// One engine of a product, as a user chose it.
 pub(crate) trait Choice: fmt::Debug + Send + Sync {

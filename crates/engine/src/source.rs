@@ -6,6 +6,7 @@ use dissent_core::engine::Engine;
 use serde::{Deserialize, Serialize};
 
 use crate::EngineError;
+use crate::clickhouse::ClickhouseEngine;
 use crate::duckdb::DuckdbEngine;
 use crate::mysql;
 use crate::postgres;
@@ -25,6 +26,8 @@ pub enum Source {
     Postgres(postgres::Place),
     /// A server of the MySQL family.
     Mysql(mysql::Place),
+    /// A libchdb.
+    Clickhouse { path: PathBuf },
 }
 
 impl Source {
@@ -35,6 +38,7 @@ impl Source {
             Source::Duckdb { path } => Box::new(DuckdbEngine::load(path)?),
             Source::Postgres(place) => Box::new(place.open()?),
             Source::Mysql(place) => Box::new(mysql::MysqlEngine::open(place)?),
+            Source::Clickhouse { path } => Box::new(ClickhouseEngine::load(path)?),
         })
     }
 }

@@ -101,7 +101,10 @@ mod tests {
     fn a_bad_target_says_what_there_is() {
         assert_eq!(
             refusal("oracle@12"),
-            "there is no engine 'oracle'; there is: sqlite, duckdb, postgres, cockroachdb (`dissent engines` lists all versions)"
+            format!(
+                "there is no engine 'oracle'; there is: {} (`dissent engines` lists all versions)",
+                product::names()
+            )
         );
         assert_eq!(
             refusal("sqlite@3.30.0"),

@@ -2,6 +2,7 @@
 
 mod bench;
 mod bisect;
+mod engines;
 mod findings;
 mod hunt;
 mod oracles;
@@ -28,6 +29,7 @@ pub fn run(command: Command) -> anyhow::Result<u8> {
         Command::Reduce(args) => reduce::run(args),
         Command::Bisect(args) => bisect::run(args),
         Command::Findings(args) => findings::run(args),
+        Command::Engines(args) => engines::run(args),
         Command::Oracles => oracles::run(),
         Command::Bench(args) => bench::run(args),
         Command::Worker => worker::run(),

@@ -50,6 +50,10 @@ pub enum Feature {
     JoinUsing,
     /// Subqueries in the ON of an outer join.
     OuterJoinSubqueries,
+    /// The ON of an outer join may be any condition, not only an equality between the two sides.
+    OuterJoinConditions,
+    /// The subquery of an IN may name columns of the query around it.
+    CorrelatedIn,
     Cte,
     RecursiveCte,
     /// `AS [NOT] MATERIALIZED`.
@@ -72,6 +76,12 @@ pub enum Feature {
     /// PRAGMA instead of SET.
     Pragma,
     TempTables,
+    /// PRIMARY KEY and UNIQUE: keys that no two rows share.
+    UniqueKeys,
+    CheckConstraints,
+    Indexes,
+    /// A table cannot do without one of the dialect's options.
+    TableOptionNeeded,
     WithoutRowid,
     /// `INTEGER PRIMARY KEY` is another name for the rowid.
     RowidAlias,
@@ -104,7 +114,12 @@ pub enum Feature {
     DropColumn,
     /// ALTER TABLE of a table that has an index.
     AlterIndexed,
+    Transactions,
     Savepoints,
+    /// `RENAME TABLE a TO b` instead of an action of ALTER TABLE.
+    RenameTableStatement,
+    /// UPDATE and DELETE are actions of ALTER TABLE.
+    Mutations,
     Reindex,
     Analyze,
     Vacuum,

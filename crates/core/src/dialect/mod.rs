@@ -40,7 +40,7 @@ pub struct Dialect {
     pub maintenance: Vec<Name>,
     /// The kinds of index beside the usual one.
     pub index_methods: Vec<IndexMethod>,
-    /// What may follow a table's columns: how it is stored.
+    /// What may follow a table's columns: how it is stored; `{columns}` stands for some of its columns.
     pub table_options: Vec<TableOption>,
 }
 
@@ -208,6 +208,7 @@ pub enum DialectError {
 
 /// The dialects built into Dissent.
 const FILES: &[(&str, &str)] = &[
+    ("clickhouse", include_str!("../../../../dialects/clickhouse.toml")),
     ("cockroachdb", include_str!("../../../../dialects/cockroachdb.toml")),
     ("duckdb", include_str!("../../../../dialects/duckdb.toml")),
     ("mariadb", include_str!("../../../../dialects/mariadb.toml")),

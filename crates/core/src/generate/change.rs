@@ -20,9 +20,9 @@ impl<'a> Generator<'a> {
             can(Feature::Reindex, 4),
             can(Feature::Analyze, 8),
             can(Feature::Vacuum, 1),
-            8,
-            4,
-            3,
+            can(Feature::Indexes, 8),
+            can(Feature::Indexes, 4),
+            can(Feature::Transactions, 3),
             if self.dialect.maintenance.is_empty() { 0 } else { 8 },
         ];
         let one = match self.rng.weighted(&weights) {

@@ -157,7 +157,11 @@ impl Generator<'_> {
 
     fn in_query(&mut self, depth: usize) -> Expr {
         let Drawn { expr, kind, .. } = self.left_operand(depth);
-        let query = self.column_query(kind, depth);
+        let query = if self.dialect.can(Feature::CorrelatedIn) {
+            self.column_query(kind, depth)
+        } else {
+            self.isolated(|g| g.column_query(kind, depth))
+        };
         Expr::InQuery { expr: Box::new(expr), query: Box::new(query), negated: self.rng.chance(30) }
     }
 

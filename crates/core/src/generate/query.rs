@@ -163,7 +163,7 @@ impl<'a> Generator<'a> {
     }
 
     /// Draws a query that sees nothing of the present scope.
-    fn isolated<T>(&mut self, draw: impl FnOnce(&mut Self) -> T) -> T {
+    pub(super) fn isolated<T>(&mut self, draw: impl FnOnce(&mut Self) -> T) -> T {
         let scope = std::mem::take(&mut self.scope);
         let inner = std::mem::replace(&mut self.inner, 0);
         let common_tables = std::mem::take(&mut self.common_tables);
@@ -204,6 +204,16 @@ impl<'a> Generator<'a> {
                     return TableRef::join(kind, left, right, JoinOn::On(on));
                 }
                 None => kind = Left,
+            }
+        }
+        if !matches!(kind, Inner) && !can(Feature::OuterJoinConditions) {
+            let newest = self.relations().len() - 1;
+            match self.matching_columns(newest) {
+                Some((a, b)) => {
+                    let op = if self.rng.chance(80) { BinaryOp::Eq } else { BinaryOp::Same };
+                    return TableRef::join(kind, left, right, JoinOn::On(Expr::binary(op, a, b)));
+                }
+                None => kind = Inner,
             }
         }
         let subqueries =

@@ -25,6 +25,7 @@ impl Generator<'_> {
     pub(super) fn create_table(&mut self) -> Statement {
         let count = self.rng.between(1, self.policy.max_columns);
         let primary_key = match self.rng.below(100) {
+            _ if !self.dialect.can(Feature::UniqueKeys) => PrimaryKey::None,
             0..40 => PrimaryKey::Column(self.rng.below(count)),
             40..52 if count > 1 => PrimaryKey::Composite,
             _ => PrimaryKey::None,
@@ -61,12 +62,18 @@ impl Generator<'_> {
         let generated = columns.iter().any(|column| column.constraints.iter().any(is_generated));
         let long = columns.iter().any(|column| dialect.is_prefixed(&column.ty));
         let fits = |option: &TableOption| (option.long_values || !long) && (option.generated || !generated);
-        if dialect.table_options.is_empty() || !self.rng.chance(50) {
+        if dialect.table_options.is_empty()
+            || !(dialect.can(Feature::TableOptionNeeded) || self.rng.chance(50))
+        {
             return None;
         }
         let weights: Vec<u32> =
             dialect.table_options.iter().map(|option| if fits(option) { option.weight } else { 0 }).collect();
-        Some(dialect.table_options[self.rng.weighted(&weights)].name.clone())
+        let option = &dialect.table_options[self.rng.weighted(&weights)].name;
+        let mut names: Vec<&str> = columns.iter().map(|column| &*column.name).collect();
+        self.rng.shuffle(&mut names);
+        names.truncate(self.rng.between(1, 2));
+        Some(Name::from(option.replace("{columns}", &names.join(", "))))
     }
 
     fn data_type(&mut self, strict: bool) -> DataType {
@@ -118,7 +125,7 @@ impl Generator<'_> {
                 constraints.push(ColumnConstraint::NotNull);
             }
             let prefixed = self.dialect.is_prefixed(&ty);
-            if self.rng.chance(14) && !prefixed {
+            if self.dialect.can(Feature::UniqueKeys) && self.rng.chance(14) && !prefixed {
                 constraints.push(ColumnConstraint::Unique { on_conflict: self.conflict_clause() });
             }
             if self.rng.chance(10) && !prefixed {
@@ -179,10 +186,10 @@ impl Generator<'_> {
         if design.primary_key == PrimaryKey::Composite {
             constraints.push(TableConstraint::PrimaryKey(self.constraint_keys(&plain)));
         }
-        if self.rng.chance(8) {
+        if self.dialect.can(Feature::UniqueKeys) && self.rng.chance(8) {
             constraints.push(TableConstraint::Unique(self.constraint_keys(&plain)));
         }
-        if self.rng.chance(6) {
+        if self.dialect.can(Feature::CheckConstraints) && self.rng.chance(6) {
             let relation = Relation { alias: name.clone(), columns: known.clone().into() };
             let check = self.over_table(&relation, IN_SCHEMA, |g| g.predicate(1));
             constraints.push(TableConstraint::Check(check));
@@ -226,6 +233,9 @@ impl Generator<'_> {
     }
 
     pub(super) fn create_index(&mut self, unique: bool) -> Option<Statement> {
+        if !self.dialect.can(Feature::Indexes) || (unique && !self.dialect.can(Feature::UniqueKeys)) {
+            return None;
+        }
         let tables: Vec<_> = self.state.base_tables().filter(|table| !unique || table.rows == 0).collect();
         let table = *self.rng.choose(&tables)?;
         let relation = Relation { alias: table.name.clone(), columns: table.columns.clone() };

@@ -251,6 +251,14 @@ impl State {
                 });
             }
         }
+        // What an option names can be neither changed nor dropped.
+        let in_options = |column: &Column| {
+            let words = |option: &Name| {
+                option.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == &*column.name)
+            };
+            create.options.iter().any(words)
+        };
+        columns.iter_mut().for_each(|column| column.pinned |= in_options(column));
         // A generated column names its sources.
         if columns.iter().any(|column| column.generated) {
             columns.iter_mut().for_each(|column| column.pinned = true);

@@ -5,9 +5,8 @@ use dissent_core::sql::{Kind, Value};
 
 use super::DuckdbEngine;
 use super::api::{Api, Cells, RawResult};
-use super::spell::{self, other};
 use super::types::Type;
-use super::vector::text;
+use crate::spell::{self, other};
 
 impl Cells {
     pub fn read(
@@ -78,7 +77,7 @@ fn spelled(ty: &Type, bytes: &[u8]) -> Value {
         Type::Time => Kind::Time,
         Type::Timestamp { .. } => Kind::Timestamp,
         Type::Interval => Kind::Interval,
-        _ => return text(bytes),
+        _ => return spell::text(bytes),
     };
     other(kind, String::from_utf8_lossy(bytes).into_owned())
 }

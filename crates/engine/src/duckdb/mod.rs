@@ -4,7 +4,6 @@ mod api;
 mod cells;
 mod choice;
 mod errors;
-mod spell;
 mod stub;
 #[cfg(test)]
 mod tests;
@@ -253,8 +252,8 @@ impl DuckdbEngine {
         // SAFETY: the result is alive, and it is materialised: its chunks have numbers.
         for number in 0..unsafe { (chunks.duckdb_result_chunk_count)(result.raw) } {
             // SAFETY: as above.
-            let chunk =
-                Chunk { chunks, handle: unsafe { (chunks.duckdb_result_get_chunk)(result.raw, number) } };
+            let handle = unsafe { (chunks.duckdb_result_get_chunk)(result.raw, number) };
+            let chunk = Chunk { chunks, handle };
             if chunk.handle.is_null() {
                 break;
             }

@@ -1,15 +1,7 @@
 //! DuckDB's types: numbers in the C interface, trees here.
 
 use super::api::{Api, Handle};
-
-/// Units of a timestamp per second.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
-    Seconds,
-    Millis,
-    Micros,
-    Nanos,
-}
+use crate::spell::Unit;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Type {

@@ -4,8 +4,8 @@ use dissent_core::sql::value::hex;
 use dissent_core::sql::{Kind, Value};
 
 use super::api::{Api, Chunks, Handle};
-use super::spell::{self, other};
 use super::types::Type;
+use crate::spell::{self, other};
 
 /// A vector of a chunk that is alive.
 #[derive(Clone, Copy)]
@@ -97,7 +97,7 @@ impl<'a> Vector<'a> {
                     Value::Int(number) => spell::decimal(number.into(), *scale),
                     _ => spell::decimal(self.cell::<i128>(row), *scale),
                 },
-                Type::Text => text(self.bytes(row)),
+                Type::Text => spell::text(self.bytes(row)),
                 Type::Blob => Value::Blob(self.bytes(row).to_vec()),
                 Type::Bit => other(Kind::Any, format!("bits x'{}'", hex(self.bytes(row)))),
                 Type::Date => other(Kind::Date, spell::date(self.cell(row))),
@@ -122,7 +122,8 @@ impl<'a> Vector<'a> {
                     };
                     other(Kind::Interval, spell::interval(months, days, micros))
                 }
-                Type::Uuid => other(Kind::Uuid, spell::uuid(self.cell(row))),
+                // Kept as a signed number, its first bit flipped so that it sorts.
+                Type::Uuid => other(Kind::Uuid, spell::uuid(self.cell::<u128>(row) ^ 1 << 127)),
                 Type::Enum { bytes, labels } => {
                     let label = match self.integer(row, *bytes, false) {
                         Value::Int(at) => labels.get(at as usize).cloned(),
@@ -184,13 +185,5 @@ impl<'a> Vector<'a> {
             out.push(format!("'{name}': {value}"));
         }
         format!("{{{}}}", out.join(", "))
-    }
-}
-
-/// DuckDB checks that text is UTF-8; should some not be, it must compare equal only to itself.
-pub fn text(bytes: &[u8]) -> Value {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => Value::Text(text.to_string()),
-        Err(_) => other(Kind::Text, format!("text x'{}'", hex(bytes))),
     }
 }

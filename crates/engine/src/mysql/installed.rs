@@ -110,9 +110,15 @@ impl Installed {
         Ok(command)
     }
 
+    /// Where messages, character sets and scripts are: newer versions of MariaDB go by their own name.
+    fn share(&self) -> PathBuf {
+        let [old, new] = ["mysql", "mariadb"].map(|name| self.tree().join("usr/share").join(name));
+        if old.join("charsets").is_dir() { old } else { new }
+    }
+
     /// Options of every run, also the one that makes the data directory: sizes of files must agree.
     fn common(&self, data: &Path) -> Vec<OsString> {
-        let share = self.tree().join("usr/share/mysql");
+        let share = self.share();
         let mut options: Vec<OsString> = vec![
             "--no-defaults".into(),
             option("--datadir=", data),
@@ -229,10 +235,11 @@ impl Installed {
     fn bootstrap(&self, data: &Path) -> Result<(), String> {
         let told = |error: io::Error| error.to_string();
         std::fs::create_dir(data).map_err(told)?;
-        let share = self.tree().join("usr/share/mysql");
+        let share = self.share();
         let mut script = b"CREATE DATABASE mysql;\nUSE mysql;\nSET @auth_root_socket=NULL;\n".to_vec();
-        for part in ["mysql_system_tables.sql", "mysql_system_tables_data.sql"] {
-            script.extend(std::fs::read(share.join(part)).map_err(told)?);
+        for part in ["system_tables.sql", "system_tables_data.sql"] {
+            let named = |prefix: &str| std::fs::read(share.join(format!("{prefix}_{part}")));
+            script.extend(named("mysql").or_else(|_| named("mariadb")).map_err(told)?);
         }
         let mut command = self.program().map_err(|error| error.to_string())?;
         command.args(self.common(data)).args(["--bootstrap", "--log-warnings=0"]);

@@ -45,7 +45,7 @@ pub fn find(flavour: Flavour, wanted: Option<&str>) -> Result<&'static Release, 
     let meant = |release: &&Release| {
         wanted.is_none_or(|wanted| is_within(release.series, wanted) || is_within(wanted, release.series))
     };
-    own().filter(meant).next_back().ok_or_else(|| EngineError::NoSuchSeries {
+    own().rfind(meant).ok_or_else(|| EngineError::NoSuchSeries {
         engine: flavour.name(),
         wanted: wanted.map_or_else(String::new, |wanted| format!("@{wanted}")),
         there: own().map(|release| release.series).collect(),

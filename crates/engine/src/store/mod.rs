@@ -48,6 +48,16 @@ pub fn catalog() -> Result<Vec<Available>, EngineError> {
     Ok(PRODUCTS.iter().flat_map(|product| (product.catalog)(&store)).collect())
 }
 
+/// Removes what is kept of a version; `false` if nothing was. Obtaining it again downloads it anew.
+pub fn remove(engine: &str, version: &str) -> Result<bool, EngineError> {
+    let directory = Store::of_user()?.root.join("engines").join(engine).join(version);
+    match std::fs::remove_dir_all(&directory) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(EngineError::NotWritable { path: directory, error }),
+    }
+}
+
 impl Store {
     /// The user's own: `DISSENT_CACHE`, or `dissent` in the user's cache directory; compiles with `CC`,
     /// or `cc`.

@@ -245,7 +245,13 @@ impl Renderer<'_> {
                 self.push("NOT ");
             }
             self.operand(expr, Binding::Atom);
-            return self.push(if negated { " THEN 0 ELSE 1 END" } else { " THEN 1 ELSE 0 END" });
+            let bools = self.can(Feature::BoolLiterals);
+            return self.push(match (negated, bools) {
+                (false, false) => " THEN 1 ELSE 0 END",
+                (true, false) => " THEN 0 ELSE 1 END",
+                (false, true) => " THEN TRUE ELSE FALSE END",
+                (true, true) => " THEN FALSE ELSE TRUE END",
+            });
         }
         self.operand(expr, Binding::Sum);
         self.push(if negated { " IS NOT " } else { " IS " });

@@ -16,6 +16,12 @@ impl Renderer<'_> {
                 self.push(" AS ");
                 self.query(&create.query);
             }
+            Statement::AlterTable { table, action: AlterAction::RenameTable(to) }
+                if self.can(Feature::RenameTableStatement) =>
+            {
+                self.word_and_name("RENAME TABLE", &Some(table.clone()));
+                self.word_and_name(" TO", &Some(to.clone()));
+            }
             Statement::AlterTable { table, action } => {
                 self.push("ALTER TABLE ");
                 self.name(table);
@@ -36,6 +42,17 @@ impl Renderer<'_> {
                 }
             }
             Statement::Insert(insert) => self.insert(insert),
+            Statement::Update(update) if self.can(Feature::Mutations) => {
+                self.word_and_name("ALTER TABLE", &Some(update.table.clone()));
+                self.push(" UPDATE ");
+                self.list(&update.assignments, Self::assignment);
+                self.mutation_filter(&update.filter);
+            }
+            Statement::Delete(delete) if self.can(Feature::Mutations) => {
+                self.word_and_name("ALTER TABLE", &Some(delete.table.clone()));
+                self.push(" DELETE");
+                self.mutation_filter(&delete.filter);
+            }
             Statement::Update(update) => {
                 self.push("UPDATE ");
                 self.or_conflict(if self.can(Feature::InsertIgnore) { "" } else { "OR " }, update.or);
@@ -102,6 +119,14 @@ impl Renderer<'_> {
         if let Some(filter) = filter {
             self.push(" WHERE ");
             self.expr(filter);
+        }
+    }
+
+    /// A mutation always says which rows it means.
+    fn mutation_filter(&mut self, filter: &Option<Expr>) {
+        match filter {
+            Some(_) => self.filter(filter),
+            None => self.push(" WHERE 1"),
         }
     }
 

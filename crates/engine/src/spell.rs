@@ -1,8 +1,16 @@
 //! The one spelling of values that are neither numbers, text nor bytes.
 
+use dissent_core::sql::value::hex;
 use dissent_core::sql::{Kind, Value};
 
-use super::types::Unit;
+/// Units of a timestamp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    Seconds,
+    Millis,
+    Micros,
+    Nanos,
+}
 
 pub fn other(kind: Kind, text: String) -> Value {
     Value::Other { kind, text }
@@ -101,10 +109,17 @@ pub fn interval(months: i32, days: i32, micros: i64) -> String {
     format!("{months} months {days} days {micros} us")
 }
 
-/// DuckDB keeps a UUID as a signed number, its first bit flipped so that it sorts.
-pub fn uuid(number: i128) -> String {
-    let digits = format!("{:032x}", (number as u128) ^ (1 << 127));
+pub fn uuid(number: u128) -> String {
+    let digits = format!("{number:032x}");
     [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
+}
+
+/// Bytes that should be UTF-8. What is not must compare equal only to itself.
+pub fn text(bytes: &[u8]) -> Value {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Value::Text(text.to_string()),
+        Err(_) => other(Kind::Text, format!("text x'{}'", hex(bytes))),
+    }
 }
 
 #[cfg(test)]
@@ -137,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_uuid_is_spelled_as_usual() {
-        assert_eq!(uuid(i128::MIN), "00000000-0000-0000-0000-000000000000");
-        assert_eq!(uuid(i128::MAX), "ffffffff-ffff-ffff-ffff-ffffffffffff");
+        assert_eq!(uuid(0), "00000000-0000-0000-0000-000000000000");
+        assert_eq!(uuid(u128::MAX), "ffffffff-ffff-ffff-ffff-ffffffffffff");
     }
 }

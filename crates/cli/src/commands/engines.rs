@@ -1,0 +1,109 @@
+//! `dissent engines`: what can be hunted, what is on this machine.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::time::Duration;
+
+use anyhow::bail;
+use dissent_engine::{Available, State, Target, catalog, remove};
+
+use super::obtain;
+use crate::args::{EnginesAction, EnginesArgs};
+
+/// Starting a server for the first time may take a while on a busy machine.
+const START_LIMIT: Duration = Duration::from_secs(120);
+const MEMORY_BYTES: u64 = 8 << 30;
+
+pub fn run(args: EnginesArgs) -> anyhow::Result<u8> {
+    match args.action {
+        None => overview(),
+        Some(EnginesAction::List { engine }) => list(&engine),
+        Some(EnginesAction::Install { targets }) => install(&targets),
+        Some(EnginesAction::Remove { targets }) => uninstall(&targets),
+    }?;
+    Ok(crate::NOTHING_FOUND)
+}
+
+fn by_engine() -> anyhow::Result<BTreeMap<&'static str, Vec<Available>>> {
+    let mut engines: BTreeMap<&'static str, Vec<Available>> = BTreeMap::new();
+    for available in catalog()? {
+        engines.entry(available.engine).or_default().push(available);
+    }
+    Ok(engines)
+}
+
+fn overview() -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{:<12} {:<28} here", "engine", "versions that can be had")?;
+    for (engine, versions) in by_engine()? {
+        let range = match (versions.first(), versions.last()) {
+            (Some(first), Some(last)) if versions.len() > 1 => {
+                format!("{} … {} ({})", first.version, last.version, versions.len())
+            }
+            (Some(only), _) => only.version.to_string(),
+            _ => String::from("none: give a server by URL"),
+        };
+        let here: Vec<&str> = versions
+            .iter()
+            .filter(|available| available.state != State::Obtainable)
+            .map(|available| available.version)
+            .collect();
+        let here = if here.is_empty() { String::from("–") } else { here.join(" ") };
+        writeln!(out, "{engine:<12} {range:<28} {here}")?;
+    }
+    writeln!(
+        out,
+        "\nA version is obtained when it is first named; `dissent engines install` does it ahead."
+    )?;
+    writeln!(
+        out,
+        "Servers by URL: postgres:// cockroachdb:// mysql:// mariadb:// percona:// tidb:// oceanbase://"
+    )?;
+    Ok(())
+}
+
+fn list(engine: &str) -> anyhow::Result<()> {
+    let engines = by_engine()?;
+    let Some(versions) = engines.get(engine) else {
+        let names: Vec<&str> = engines.keys().copied().collect();
+        bail!("there is no engine '{engine}' to be had; there are: {}", names.join(", "));
+    };
+    let mut out = std::io::stdout().lock();
+    for available in versions {
+        let state = match available.state {
+            State::Bundled => "built in",
+            State::Installed => "installed",
+            State::Obtainable => "",
+        };
+        writeln!(out, "{}", format!("{engine}@{:<12} {state}", available.version).trim_end())?;
+    }
+    Ok(())
+}
+
+/// Obtains each and opens it once: what is called installed has answered.
+fn install(targets: &[String]) -> anyhow::Result<()> {
+    let parsed: Vec<Target> = targets.iter().map(|target| Target::parse(target)).collect::<Result<_, _>>()?;
+    for target in parsed {
+        let engine = obtain(&target, MEMORY_BYTES, START_LIMIT)?;
+        writeln!(std::io::stdout(), "{target}: version {} is here", engine.version)?;
+    }
+    Ok(())
+}
+
+fn uninstall(targets: &[String]) -> anyhow::Result<()> {
+    let installed: Vec<Available> =
+        catalog()?.into_iter().filter(|available| available.state == State::Installed).collect();
+    let mut chosen = Vec::new();
+    for target in targets {
+        let named = |available: &&Available| format!("{}@{}", available.engine, available.version) == *target;
+        match installed.iter().find(named) {
+            Some(available) => chosen.push(available),
+            None => bail!("{target} is not installed; `dissent engines` lists what is"),
+        }
+    }
+    for available in chosen {
+        remove(available.engine, available.version)?;
+        writeln!(std::io::stdout(), "{}@{} removed", available.engine, available.version)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,40 @@
+//! `dissent engines`: what can be had, and what is here.
+
+mod support;
+
+use support::{dissent, run};
+
+#[test]
+fn engines_are_listed_and_the_bundled_one_is_here() {
+    let directory = tempfile::tempdir().unwrap();
+    let cache = directory.path().join("cache");
+    let said = run(dissent(directory.path()).env("DISSENT_CACHE", &cache).arg("engines"));
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    for engine in ["sqlite", "duckdb", "postgres", "mysql", "mariadb"] {
+        assert!(said.stdout.contains(engine), "{engine} in\n{}", said.stdout);
+    }
+    let listed =
+        run(dissent(directory.path()).env("DISSENT_CACHE", &cache).args(["engines", "list", "sqlite"]));
+    assert!(listed.stdout.lines().any(|line| line.ends_with("built in")), "{}", listed.stdout);
+    assert!(listed.stdout.contains("sqlite@3.30.1"), "{}", listed.stdout);
+    assert!(!cache.exists(), "looking writes nothing");
+}
+
+#[test]
+fn what_is_not_there_is_not_removed_or_installed() {
+    let directory = tempfile::tempdir().unwrap();
+    let cache = directory.path().join("cache");
+    let engines =
+        |args: &[&str]| run(dissent(directory.path()).env("DISSENT_CACHE", &cache).arg("engines").args(args));
+    engines(&["remove", "sqlite@3.30.1"]).refused_with("sqlite@3.30.1 is not installed");
+    engines(&["install", "sqlite", "nosuch@1"]).refused_with("nosuch");
+    engines(&["list", "nosuch"]).refused_with("there is no engine 'nosuch'");
+}
+
+#[test]
+fn installing_opens_what_it_installed() {
+    let directory = tempfile::tempdir().unwrap();
+    let said = run(dissent(directory.path()).args(["engines", "install", "sqlite"]));
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(said.stdout.contains("sqlite: version 3."), "{}", said.stdout);
+}

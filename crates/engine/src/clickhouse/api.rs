@@ -1,0 +1,127 @@
+//! The C interface of libchdb, ClickHouse as a library.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::path::Path;
+
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+
+use crate::EngineError;
+
+/// A connection or a result of libchdb's.
+pub type Handle = *mut c_void;
+
+macro_rules! api {
+    ($($name:ident: fn($($arg:ty),*) $(-> $ret:ty)?;)*) => {
+        pub struct Api {
+            $($name: unsafe extern "C" fn($($arg),*) $(-> $ret)?,)*
+            chdb_version: Option<unsafe extern "C" fn() -> *const c_char>,
+        }
+
+        impl Api {
+            /// The error is the name of the first function missing.
+            fn resolve(library: &Library) -> Result<Api, &'static str> {
+                // SAFETY: a symbol of libchdb's name has its documented signature, which the table
+                // states; the library is never unloaded (see `load`).
+                unsafe {
+                    Ok(Api {
+                        $($name: *library
+                            .get(concat!(stringify!($name), "\0").as_bytes())
+                            .map_err(|_| stringify!($name))?,)*
+                        chdb_version: library.get(b"chdb_version\0").ok().map(|symbol| *symbol),
+                    })
+                }
+            }
+        }
+    };
+}
+
+api! {
+    chdb_connect: fn(c_int, *mut *mut c_char) -> *mut Handle;
+    chdb_close_conn: fn(*mut Handle);
+    chdb_query_n: fn(Handle, *const c_char, usize, *const c_char, usize) -> Handle;
+    chdb_destroy_query_result: fn(Handle);
+    chdb_result_buffer: fn(Handle) -> *const u8;
+    chdb_result_length: fn(Handle) -> usize;
+    chdb_result_error: fn(Handle) -> *const c_char;
+}
+
+impl Api {
+    /// Loads a shared library. It stays loaded as long as the process lives.
+    pub fn load(path: &Path) -> Result<&'static Api, EngineError> {
+        // SAFETY: loading runs the library's initialisers, which is what the user named this file for.
+        let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| {
+            EngineError::NotALibrary { path: path.to_path_buf(), reason: error.to_string() }
+        })?;
+        let api = Api::resolve(&library).map_err(|missing| EngineError::NotItsLibrary {
+            path: path.to_path_buf(),
+            engine: "ClickHouse",
+            missing,
+        })?;
+        std::mem::forget(library);
+        Ok(Box::leak(Box::new(api)))
+    }
+
+    /// The library's own number, which is near that of the ClickHouse in it.
+    pub fn version(&self) -> Option<String> {
+        // SAFETY: libchdb returns a constant string.
+        let text = unsafe { CStr::from_ptr((self.chdb_version?)()) };
+        Some(text.to_string_lossy().into_owned())
+    }
+
+    pub fn connect(&'static self) -> Option<Connection> {
+        // Without a path: everything in a temporary directory that goes with the connection.
+        let mut name = CString::from(c"clickhouse").into_bytes_with_nul();
+        let mut arguments = [name.as_mut_ptr().cast::<c_char>()];
+        // SAFETY: one argument, a C string, used during the call only.
+        let handle = unsafe { (self.chdb_connect)(1, arguments.as_mut_ptr()) };
+        // SAFETY: libchdb returns a place that holds the connection.
+        let open = !handle.is_null() && !unsafe { *handle }.is_null();
+        open.then_some(Connection { api: self, handle })
+    }
+}
+
+/// Closed when dropped.
+pub struct Connection {
+    api: &'static Api,
+    handle: *mut Handle,
+}
+
+/// What a query returned in the format it was asked for, or the error's message.
+pub type Answer = Result<Vec<u8>, String>;
+
+impl Connection {
+    pub fn query(&self, sql: &str, format: &str) -> Answer {
+        let api = self.api;
+        // SAFETY: the connection is open; both texts are as long as stated. The result is read and
+        // destroyed before anything else is asked.
+        unsafe {
+            let result = (api.chdb_query_n)(
+                *self.handle,
+                sql.as_ptr().cast(),
+                sql.len(),
+                format.as_ptr().cast(),
+                format.len(),
+            );
+            if result.is_null() {
+                return Err("it returned nothing".to_string());
+            }
+            let error = (api.chdb_result_error)(result);
+            let answer = if error.is_null() {
+                let (start, length) = ((api.chdb_result_buffer)(result), (api.chdb_result_length)(result));
+                let bytes = if start.is_null() { &[] } else { std::slice::from_raw_parts(start, length) };
+                Ok(bytes.to_vec())
+            } else {
+                Err(CStr::from_ptr(error).to_string_lossy().into_owned())
+            };
+            (api.chdb_destroy_query_result)(result);
+            answer
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        // SAFETY: open, and closed only here.
+        unsafe { (self.api.chdb_close_conn)(self.handle) };
+    }
+}
