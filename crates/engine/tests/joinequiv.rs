@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Counting, check_on, raw, sqlite, with_session};
+use dissent_core::dialect::Dialect;
 use dissent_core::engine::{Engine, Reply};
 use dissent_core::finding::{Class, Verdict};
 use dissent_core::generate::Policy;
@@ -129,6 +130,35 @@ fn without_a_tag_the_counter_example_is_skipped() {
 #[test]
 fn the_symmetric_rule_is_for_sets_only() {
     assert_eq!(check(&subject(true, "judge", "sdt")), Verdict::skip("rule that does not hold for bags"));
+}
+
+/// The subject with its tables joined over their common column.
+fn using(edit: impl FnOnce(&mut Select)) -> Subject {
+    let mut subject = subject(true, "judge", "sjt");
+    let Some(Statement::Query(query)) = subject.tests.first_mut() else { panic!("a query") };
+    let select = query.as_select_mut().expect("one SELECT");
+    if let Some(TableRef::Join { on, .. }) = select.from.first_mut() {
+        *on = JoinOn::Using(vec!["c0".into()]);
+    }
+    edit(select);
+    subject
+}
+
+/// `c0` is the left table's in one outer join and the right table's in the other.
+#[test]
+fn columns_that_using_merges_are_qualified() {
+    assert!(matches!(check(&using(|_| {})), Verdict::Pass { .. }));
+    let bare = using(|select| select.items[0] = Expr::bare_column("c0").into());
+    assert_eq!(check(&bare), Verdict::skip("not one inner join of plain columns"));
+}
+
+/// Exchanging the operands exchanges the sides of `a.c0 = b.c0`, and with them its collation.
+#[test]
+fn using_is_not_exchanged() {
+    let (mut engine, _) = sqlite();
+    let dialect = Dialect::load("sqlite", "3.38.0").expect("its dialect reads");
+    let verdict = check_on(engine.as_mut(), &dialect, &using(|_| {}));
+    assert_eq!(verdict, Verdict::skip("not one inner join of plain columns"));
 }
 
 #[test]

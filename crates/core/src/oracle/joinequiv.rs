@@ -14,7 +14,10 @@
 //! operand or of a left operand that is a single table: NULL in one of Lonly and Ronly, a value in the
 //! other. Only columns are projected. SDT holds for sets only. Where the engine does the set algebra,
 //! projected columns are such whose equal values are identical (SOUNDNESS 0.8); where it has no ALL forms,
-//! the judge does the bag algebra over the two outer joins.
+//! the judge does the bag algebra over the two outer joins. Under USING and NATURAL a column without its
+//! table is that of the left operand or of either, so all are qualified; and where a right outer join has
+//! to be written with its operands exchanged, neither is used, because the collation of `a.c = b.c` is that
+//! of its left side.
 
 use super::Oracle;
 use super::arms::Arms;
@@ -194,7 +197,8 @@ impl Join {
         let [TableRef::Join { kind: JoinKind::Inner, left, right, on }] = select.from.as_slice() else {
             return None;
         };
-        if !plain {
+        let merges = matches!(on, JoinOn::Using(_) | JoinOn::Natural);
+        if !plain || (merges && (!dialect.can(Feature::RightJoin) || has_unqualified_column(select))) {
             return None;
         }
         let with_from = |table: TableRef| {
@@ -227,6 +231,14 @@ impl Join {
     }
 }
 
+fn has_unqualified_column(select: &Select) -> bool {
+    let bare = |expr: &Expr| {
+        visit::any_expr(expr, |inner| matches!(inner, Expr::Column(reference) if reference.table.is_none()))
+    };
+    select.filter.as_ref().is_some_and(bare)
+        || select.items.iter().any(|item| matches!(item, SelectItem::Expr { expr, .. } if bare(expr)))
+}
+
 /// The rule's set algebra as one query.
 fn algebra(rule: Rule, all: bool, join: &Join) -> Query {
     let (left, right) = (|| join.left.body.clone(), || join.right.body.clone());
@@ -246,14 +258,16 @@ fn algebra(rule: Rule, all: bool, join: &Join) -> Query {
 
 /// Why a projection has no tag, if it has none. Known only once the subject has its setup.
 fn untagged(subject: &Subject, dialect: &Dialect) -> Option<&'static str> {
-    if subject.setup.is_empty() {
-        return None;
-    }
     let mut state = State::default();
     subject.setup.iter().for_each(|statement| state.apply(statement, dialect));
     let query = subject.query()?;
     let select = query.as_select()?;
     let [TableRef::Join { left, right, .. }] = select.from.as_slice() else { return Some(NOT_A_JOIN) };
+    // While hunting there is no setup; without one, only operands that are tables could have a tag.
+    let computed = |operand: &TableRef| matches!(operand, TableRef::Derived { .. });
+    if subject.setup.is_empty() && !(computed(left) && computed(right)) {
+        return None;
+    }
     let common = |name: &Name| {
         query.with.as_ref().is_some_and(|with| with.tables.iter().any(|table| table.name == *name))
     };

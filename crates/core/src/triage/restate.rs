@@ -1,39 +1,70 @@
 //! One cause shows to several oracles, and to some of them in a roundabout way. Put to NoREC, which names
-//! the predicate and says which rows are right, findings of TLP become comparable.
+//! the predicate and says which rows are right, findings of TLP and JoinEquiv become comparable.
 
 use crate::finding::Class;
-use crate::sql::{Expr, Statement, Truth};
+use crate::sql::{Expr, JoinKind, JoinOn, Query, Select, Statement, TableRef, Truth};
 use crate::subject::Subject;
 
-/// The questions to NoREC of which one must fail if a finding of TLP is about WHERE: one for each
+/// The questions to NoREC of which one should fail if a finding is about WHERE: for TLP one for each
 /// partition. None where a finding cannot be put that way.
 pub fn restatements(subject: &Subject) -> Vec<Subject> {
+    if subject.oracle == "joinequiv" {
+        return of_join(subject);
+    }
     let partitioned =
         matches!(subject.oracle.as_str(), "tlp-where" | "tlp-distinct" | "tlp-group-by" | "tlp-aggregate");
     let ([predicate], Some(query)) = (subject.exprs.as_slice(), subject.query()) else { return Vec::new() };
     if !partitioned || query.as_select().is_none() {
         return Vec::new();
     }
-    let ask = |condition: Expr| {
-        let mut query = query.clone();
-        if let Some(select) = query.as_select_mut() {
-            select.items = vec![Expr::int(1).into()];
-            select.distinct = false;
-            select.group_by.clear();
-            select.filter = Some(match select.filter.take() {
-                Some(filter) => filter.and(condition),
-                None => condition,
-            });
-        }
-        Subject {
-            oracle: "norec".to_string(),
-            setup: subject.setup.clone(),
-            tests: vec![Statement::from(query)],
-            exprs: Vec::new(),
-            choices: Default::default(),
-        }
+    let partition = |condition: Expr| ask(subject, query, |_| {}, Some(condition));
+    vec![
+        partition(predicate.clone()),
+        partition(predicate.clone().negate()),
+        partition(predicate.clone().is(Truth::Null)),
+    ]
+}
+
+/// An inner join is a WHERE over all pairs of rows; failing that, one of the outer joins loses rows to a
+/// WHERE.
+fn of_join(subject: &Subject) -> Vec<Subject> {
+    let Some(query) = subject.query() else { return Vec::new() };
+    let Some([TableRef::Join { left, right, on: JoinOn::On(on), .. }]) =
+        query.as_select().map(|select| select.from.as_slice())
+    else {
+        return Vec::new();
     };
-    vec![ask(predicate.clone()), ask(predicate.clone().negate()), ask(predicate.clone().is(Truth::Null))]
+    let pairs = |select: &mut Select| {
+        let pairs = TableRef::join(JoinKind::Inner, (**left).clone(), (**right).clone(), JoinOn::Nothing);
+        select.from = vec![pairs];
+    };
+    let outer = |a: &TableRef, b: &TableRef| {
+        let join = TableRef::join(JoinKind::Left, a.clone(), b.clone(), JoinOn::On(on.clone()));
+        ask(subject, query, |select| select.from = vec![join], None)
+    };
+    vec![ask(subject, query, pairs, Some(on.clone())), outer(left, right), outer(right, left)]
+}
+
+/// NoREC over the rows of a query, with a condition added to its WHERE.
+fn ask(subject: &Subject, query: &Query, edit: impl FnOnce(&mut Select), condition: Option<Expr>) -> Subject {
+    let mut query = query.clone();
+    if let Some(select) = query.as_select_mut() {
+        select.items = vec![Expr::int(1).into()];
+        select.distinct = false;
+        select.group_by.clear();
+        edit(select);
+        select.filter = match (select.filter.take(), condition) {
+            (Some(filter), Some(condition)) => Some(filter.and(condition)),
+            (filter, condition) => filter.or(condition),
+        };
+    }
+    Subject {
+        oracle: "norec".to_string(),
+        setup: subject.setup.clone(),
+        tests: vec![Statement::from(query)],
+        exprs: Vec::new(),
+        choices: Default::default(),
+    }
 }
 
 /// The class in which a restated finding fails: NoREC counts rows.
@@ -46,7 +77,6 @@ mod tests {
     use super::*;
     use crate::dialect::Dialect;
     use crate::sql::render::to_sql;
-    use crate::sql::{Query, Select, TableRef};
 
     fn subject(oracle: &str) -> Subject {
         let query = Query::select(Select {
