@@ -360,6 +360,8 @@ struct TypeLine {
     length: Option<usize>,
     #[serde(default)]
     prefixed: bool,
+    #[serde(default)]
+    since: Option<String>,
 }
 
 impl File {
@@ -384,6 +386,7 @@ impl File {
             types: self
                 .types
                 .into_iter()
+                .filter(|line| version.reaches(&line.since))
                 .map(|line| TypeEntry {
                     ty: DataType { name: line.name, kind: line.kind },
                     weight: line.weight,
