@@ -68,12 +68,13 @@ impl Api {
         Some(text.to_string_lossy().into_owned())
     }
 
-    pub fn connect(&'static self) -> Option<Connection> {
-        // Without a path: everything in a temporary directory that goes with the connection.
-        let mut name = CString::from(c"clickhouse").into_bytes_with_nul();
-        let mut arguments = [name.as_mut_ptr().cast::<c_char>()];
-        // SAFETY: one argument, a C string, used during the call only.
-        let handle = unsafe { (self.chdb_connect)(1, arguments.as_mut_ptr()) };
+    /// Opens it with its data in this directory.
+    pub fn connect(&'static self, directory: &Path) -> Option<Connection> {
+        let path = CString::new(format!("--path={}", directory.to_str()?)).ok()?;
+        let mut words = [CString::from(c"clickhouse"), path].map(CString::into_bytes_with_nul);
+        let mut arguments = words.each_mut().map(|word| word.as_mut_ptr().cast::<c_char>());
+        // SAFETY: two arguments, C strings, used during the call only.
+        let handle = unsafe { (self.chdb_connect)(2, arguments.as_mut_ptr()) };
         // SAFETY: libchdb returns a place that holds the connection.
         let open = !handle.is_null() && !unsafe { *handle }.is_null();
         open.then_some(Connection { api: self, handle })

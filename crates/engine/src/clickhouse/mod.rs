@@ -4,6 +4,7 @@ mod api;
 mod binary;
 mod choice;
 mod errors;
+mod home;
 mod types;
 
 use std::collections::BTreeSet;
@@ -17,6 +18,7 @@ pub(crate) use choice::PRODUCT;
 use crate::EngineError;
 use api::{Api, Connection};
 use binary::Unread;
+use home::Home;
 
 /// What makes ClickHouse answer as SQL does, where its own ways differ, and one thread at a time.
 const SETTINGS: &[(&str, &str)] = &[
@@ -40,7 +42,9 @@ const SETTINGS: &[(&str, &str)] = &[
 
 /// A database of an engine in this process.
 pub struct ClickhouseEngine {
+    /// Closed before its directory goes: fields are dropped in order.
     connection: Connection,
+    _home: Home,
     version: String,
     limits: Limits,
     /// Databases made so far; the last one is in use.
@@ -54,9 +58,12 @@ impl ClickhouseEngine {
         let api = Api::load(path)?;
         let what = format!("ClickHouse {}", api.version().unwrap_or_default()).trim_end().to_string();
         let refused = |reason: String| EngineError::NotStarted { what: what.clone(), reason };
-        let connection = api.connect().ok_or_else(|| refused("it opens no connection".to_string()))?;
+        let home = Home::new().map_err(|error| refused(format!("no directory for its data: {error}")))?;
+        let connection =
+            api.connect(home.path()).ok_or_else(|| refused("it opens no connection".to_string()))?;
         let mut engine = ClickhouseEngine {
             connection,
+            _home: home,
             version: String::new(),
             limits: Limits::default(),
             databases: 0,

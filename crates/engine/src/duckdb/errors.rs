@@ -55,7 +55,12 @@ const KINDS: &[(c_int, &str, ErrorClass)] = &[
 ///
 /// Then the message's first words are the only place where versions before 1.1 say what kind of exception
 /// it was: `Binder Error: …`.
-pub fn error(number: c_int, message: String) -> SqlError {
+pub fn error(number: c_int, mut message: String) -> SqlError {
+    // Internal errors bring a stack trace: addresses and paths, which differ from run to run.
+    if let Some(trace) = message.find("Stack Trace:") {
+        message.truncate(trace);
+        message.truncate(message.trim_end().len());
+    }
     let (opening, _) = message.split_once(" Error: ").unwrap_or((&message, ""));
     // Older versions say what is in brackets, and a few other words.
     let opening = match opening {
@@ -81,6 +86,12 @@ mod tests {
     fn the_number_counts_before_the_words() {
         let told = error(24, "Conversion Error: so it says".to_string());
         assert_eq!((told.class, told.code.as_str()), (ErrorClass::Semantic, "Binder"));
+    }
+
+    #[test]
+    fn a_stack_trace_is_not_kept() {
+        let told = error(31, "INTERNAL Error: Unsupported type\n\nStack Trace:\n\nlib.so(+0x56)".to_string());
+        assert_eq!(told.message, "INTERNAL Error: Unsupported type");
     }
 
     #[test]
