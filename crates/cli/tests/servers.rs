@@ -142,5 +142,4 @@ fn a_server_that_is_killed_is_started_again() {
         servers_of(worker).iter().any(|(_, place)| !place.starts_with(&home)).then_some(())
     });
     hunt.kill();
-    wait_for("nothing outlives the hunt", || servers_of(worker).is_empty().then_some(()));
 }
