@@ -74,12 +74,13 @@ impl<'a> Desk<'a> {
             let id = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let finding = record::read(&directory)?;
             let stored = StoredFinding { id, directory };
-            let settled = finding.triage.signature.is_some() || self.queue.is_none();
+            let reduced = finding.triage.signature.is_some();
             match (listed.iter().find(|bug| bug.id == stored.id), &mut self.queue) {
-                (Some(bug), _) if settled => {
+                // What was shown stays, also if it could not be reduced.
+                (Some(bug), _) => {
                     self.bugs.add(Bug { directory: stored.directory.clone(), ..bug.clone() });
                 }
-                (_, Some(queue)) if !settled => {
+                (None, Some(queue)) if !reduced => {
                     self.waiting.push(stored.clone());
                     queue.push(Pending { stored, finding });
                 }
