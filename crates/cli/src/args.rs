@@ -66,6 +66,11 @@ pub struct HuntArgs {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
+    /// Go on with the campaign in this directory, killed or ended: the same target, oracles and seed, behind
+    /// the databases it has visited
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["target", "jobs", "seed", "oracles", "out", "max_cases", "log_statements", "no_reduce", "reduce_checks", "keep_duplicates"])]
+    pub resume: Option<PathBuf>,
+
     /// Stop after this many bugs (with --no-reduce: findings)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_findings: Option<u64>,

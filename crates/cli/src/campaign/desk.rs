@@ -9,7 +9,8 @@ use dissent_core::reduce::Weight;
 use super::Plan;
 use super::bugs::{Bug, Bugs, Sorted};
 use super::progress::Progress;
-use super::store::{Store, StoredFinding};
+use super::record;
+use super::store::{self, Store, StoredFinding};
 use crate::reducer::queue::{Done, Pending, Queue};
 use crate::reducer::{Place, Reduced};
 
@@ -62,6 +63,39 @@ impl<'a> Desk<'a> {
 
     pub fn has_all_findings(&self) -> bool {
         self.plan.max_findings.is_some_and(|most| self.bugs.list().len() as u64 >= most)
+    }
+
+    /// Goes on with what an earlier run of the campaign left: bugs that were shown are known, findings
+    /// that were not reduced wait again.
+    pub fn reopen(&mut self, progress: &mut Progress) -> anyhow::Result<()> {
+        let listed = store::read_bugs(self.store.root())?;
+        let mut unlisted = Vec::new();
+        for directory in store::finding_directories(self.store.root())? {
+            let id = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let finding = record::read(&directory)?;
+            let stored = StoredFinding { id, directory };
+            let reduced = finding.triage.signature.is_some();
+            match (listed.iter().find(|bug| bug.id == stored.id), &mut self.queue) {
+                // What was shown stays, also if it could not be reduced.
+                (Some(bug), _) => {
+                    self.bugs.add(Bug { directory: stored.directory.clone(), ..bug.clone() });
+                }
+                (None, Some(queue)) if !reduced => {
+                    self.waiting.push(stored.clone());
+                    queue.push(Pending { stored, finding });
+                }
+                _ => unlisted.push((stored, finding)),
+            }
+        }
+        progress.note(&format!(
+            "{} bugs are known, {} findings wait to be reduced",
+            self.bugs.list().len(),
+            self.waiting.len()
+        ));
+        for (stored, finding) in unlisted {
+            self.sort(&finding, &stored, progress)?;
+        }
+        Ok(())
     }
 
     /// A finding of a worker.
@@ -118,7 +152,17 @@ impl<'a> Desk<'a> {
             }
         };
         self.store.rewrite(&stored.directory, &reduced)?;
-        let bug = self.bug(&reduced, &stored);
+        self.sort(&reduced, &stored, progress)
+    }
+
+    /// Tells whether a finding is a bug that is known; if so, the smaller example is kept.
+    fn sort(
+        &mut self,
+        finding: &Finding,
+        stored: &StoredFinding,
+        progress: &mut Progress,
+    ) -> anyhow::Result<()> {
+        let bug = self.bug(finding, stored);
         match self.bugs.sort(&bug) {
             Sorted::New => return self.show(bug, progress),
             Sorted::Smaller(at) => {
@@ -151,7 +195,7 @@ impl<'a> Desk<'a> {
             if self.has_all_findings() {
                 self.store.discard(&stored.directory)?;
             } else {
-                let finding = super::record::read(&stored.directory)?;
+                let finding = record::read(&stored.directory)?;
                 let bug = self.bug(&finding, &stored);
                 self.bugs.add(bug);
             }

@@ -3,6 +3,7 @@
 pub mod bugs;
 pub mod death;
 mod desk;
+pub mod position;
 pub mod progress;
 pub mod record;
 pub mod store;
@@ -17,6 +18,7 @@ use dissent_engine::Source;
 use crate::reducer::Allowance;
 use crate::worker::protocol::{HuntTask, Tally, Task};
 use bugs::Bug;
+use position::Position;
 
 pub use supervisor::Supervisor;
 
@@ -41,11 +43,22 @@ pub struct Plan {
     pub reduce: Option<Allowance>,
     /// Keep every example of a bug, not only the smallest.
     pub keep_duplicates: bool,
+    /// Where to go on, if the campaign was there before.
+    pub position: Option<Position>,
 }
 
 impl Plan {
+    /// The first database of a worker.
+    fn first_database(&self, worker: u64) -> u64 {
+        let position = self.position.as_ref();
+        position.and_then(|position| position.next_databases.get(worker as usize).copied()).unwrap_or(worker)
+    }
+
     /// The cases of one worker: an even share, the first ones taking what is left over.
     fn share_of_cases(&self, worker: u64) -> Option<u64> {
+        if let Some(position) = &self.position {
+            return position.cases_left.get(worker as usize).copied().flatten();
+        }
         self.max_cases.map(|cases| cases / self.jobs + u64::from(worker < cases % self.jobs))
     }
 

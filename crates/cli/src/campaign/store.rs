@@ -7,14 +7,16 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use dissent_core::dialect::Dialect;
 use dissent_core::finding::Finding;
 use dissent_core::report;
-use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use super::Plan;
 use super::bugs::Bug;
+use super::position::Position;
 use super::record::{self, FINDING_FILE, ORIGINAL_FINDING_FILE, pretty};
 use crate::duration::UtcTime;
 use crate::system;
@@ -26,24 +28,60 @@ const UNSTABLE: &str = "unstable";
 const DUPLICATES: &str = "duplicates";
 /// Where campaigns go that the user names no place for.
 pub const DEFAULT_PARENT: &str = "dissent-out";
-pub const BUGS_FILE: &str = "bugs.json";
+const BUGS_FILE: &str = "bugs.json";
+const POSITION_FILE: &str = "position.json";
 
 /// `campaign.json`: what was run, enough to run it again.
-#[derive(Serialize)]
-struct CampaignFile<'a> {
+#[derive(Debug, Serialize, Deserialize)]
+pub struct CampaignFile {
     format: u32,
-    dissent_version: &'a str,
+    dissent_version: String,
     started: String,
-    target: &'a str,
-    dialect: &'a str,
-    engine_version: &'a str,
-    oracles: &'a [String],
-    seed: u64,
-    jobs: u64,
-    time_seconds: Option<u64>,
-    max_cases: Option<u64>,
-    max_findings: Option<u64>,
-    hang_limit_seconds: u64,
+    pub target: String,
+    pub dialect: String,
+    pub engine_version: String,
+    pub oracles: Vec<String>,
+    pub seed: u64,
+    pub jobs: u64,
+    pub time_seconds: Option<u64>,
+    pub max_cases: Option<u64>,
+    pub max_findings: Option<u64>,
+    pub hang_limit_seconds: u64,
+    /// None: findings are not reduced.
+    pub reduce_checks: Option<u64>,
+    pub keep_duplicates: bool,
+}
+
+/// Reads what a campaign was to do.
+pub fn read_campaign(directory: &Path) -> anyhow::Result<CampaignFile> {
+    let shown = directory.display();
+    if !is_campaign(directory) {
+        bail!("{shown} holds no campaign of Dissent");
+    }
+    let text = fs::read(directory.join(CAMPAIGN_FILE)).with_context(|| format!("cannot read {shown}"))?;
+    serde_json::from_slice(&text)
+        .map_err(|error| anyhow!("{shown}/{CAMPAIGN_FILE} cannot be gone on with: {error}"))
+}
+
+/// How far a campaign was; none if it was killed before it began.
+pub fn read_position(directory: &Path) -> anyhow::Result<Option<Position>> {
+    read_optional(&directory.join(POSITION_FILE))
+}
+
+/// The bugs a campaign has listed.
+pub fn read_bugs(directory: &Path) -> anyhow::Result<Vec<Bug>> {
+    Ok(read_optional(&directory.join(BUGS_FILE))?.unwrap_or_default())
+}
+
+fn read_optional<T: DeserializeOwned>(path: &Path) -> anyhow::Result<Option<T>> {
+    let shown = path.display();
+    match fs::read(path) {
+        Ok(bytes) => {
+            serde_json::from_slice(&bytes).map(Some).map_err(|error| anyhow!("{shown} is damaged: {error}"))
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => bail!("cannot read {shown}: {error}"),
+    }
 }
 
 pub struct Store {
@@ -97,21 +135,40 @@ impl Store {
         let store = Store { root, dialect: Arc::new(Dialect::load(&plan.dialect, &plan.engine_version)?) };
         let campaign = CampaignFile {
             format: 1,
-            dissent_version: env!("CARGO_PKG_VERSION"),
+            dissent_version: env!("CARGO_PKG_VERSION").to_string(),
             started: now.rfc3339(),
-            target: &plan.target,
-            dialect: &plan.dialect,
-            engine_version: &plan.engine_version,
-            oracles: &plan.oracles,
+            target: plan.target.clone(),
+            dialect: plan.dialect.clone(),
+            engine_version: plan.engine_version.clone(),
+            oracles: plan.oracles.clone(),
             seed: plan.seed,
             jobs: plan.jobs,
             time_seconds: plan.time.map(|time| time.as_secs()),
             max_cases: plan.max_cases,
             max_findings: plan.max_findings,
             hang_limit_seconds: plan.hang_limit.as_secs(),
+            reduce_checks: plan.reduce.map(|allowance| allowance.checks),
+            keep_duplicates: plan.keep_duplicates,
         };
         store.write(CAMPAIGN_FILE, &pretty(&campaign)?)?;
         Ok(store)
+    }
+
+    /// Opens the directory of a campaign that goes on, and clears away what a kill left half done.
+    pub fn reopen(root: &Path, plan: &Plan) -> anyhow::Result<Store> {
+        let dialect = Arc::new(Dialect::load(&plan.dialect, &plan.engine_version)?);
+        let store = Store { root: root.to_path_buf(), dialect };
+        for kind in [FINDINGS, UNSTABLE] {
+            let entries = fs::read_dir(root.join(kind)).into_iter().flatten().filter_map(Result::ok);
+            for path in entries.map(|entry| entry.path()).filter(|path| is_hidden(path)) {
+                restore_or_remove(&path).with_context(|| format!("cannot clear away {}", path.display()))?;
+            }
+        }
+        Ok(store)
+    }
+
+    pub fn write_position(&self, position: &Position) -> anyhow::Result<()> {
+        self.write(POSITION_FILE, &pretty(position)?)
     }
 
     pub fn root(&self) -> &Path {
@@ -226,6 +283,17 @@ pub fn finding_directories(campaign: &Path) -> anyhow::Result<Vec<PathBuf>> {
         .collect();
     directories.sort();
     Ok(directories)
+}
+
+/// What was put aside for a moment goes back where it belongs; everything else hidden is half written or
+/// half removed.
+fn restore_or_remove(path: &Path) -> std::io::Result<()> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let home = name.strip_prefix('.').and_then(|name| name.strip_suffix(".aside"));
+    match home.map(|home| path.with_file_name(home)) {
+        Some(home) if !home.exists() => fs::rename(path, home),
+        _ => fs::remove_dir_all(path),
+    }
 }
 
 /// Half written by a campaign that was killed.

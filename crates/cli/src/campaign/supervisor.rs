@@ -10,6 +10,7 @@ use anyhow::bail;
 use dissent_core::finding::{FINDING_FORMAT, Finding};
 
 use super::desk::Desk;
+use super::position::Position;
 use super::progress::Progress;
 use super::store::Store;
 use super::{Outcome, Plan, death};
@@ -22,6 +23,8 @@ use crate::worker::protocol::{Difference, Event, Tally, read_events};
 const TICK: Duration = Duration::from_millis(100);
 /// A worker asked to stop does so at the next case; statements are cut off after 5 s by their limits.
 const STOP_GRACE: Duration = Duration::from_secs(6);
+/// How often the position of the workers is written.
+const NOTE_PAUSE: Duration = Duration::from_secs(5);
 /// How long a campaign that is over goes on reducing what it found.
 const DRAIN: Duration = Duration::from_secs(30);
 /// Workers that end for a reason of our own, one after the other with no database finished between.
@@ -29,7 +32,10 @@ const MOST_FAILURES_IN_A_ROW: u32 = 5;
 
 pub struct Supervisor<'a> {
     plan: &'a Plan,
+    store: &'a Store,
     desk: Desk<'a>,
+    /// When the position was written last.
+    noted: Instant,
     progress: &'a mut Progress,
     interrupted: Arc<AtomicBool>,
     slots: Vec<Slot>,
@@ -49,9 +55,33 @@ struct Slot {
     process: Option<WorkerProcess>,
     first_database: u64,
     cases_left: Option<u64>,
+    /// What its present process told, and the database it is known to have come to.
+    databases_told: u64,
+    cases_told: u64,
+    reached: u64,
     killed: Option<Killed>,
     /// What the worker said was wrong before it ended.
     trouble: Option<String>,
+}
+
+impl Slot {
+    /// By what the worker told, not by its journal: that may be ahead of findings nobody has read yet.
+    fn next_database(&self) -> u64 {
+        self.reached.max(self.first_database)
+    }
+
+    fn cases_left(&self) -> Option<u64> {
+        self.cases_left.map(|cases| cases.saturating_sub(self.cases_told))
+    }
+
+    /// The worker told what it did since it told last.
+    fn went_on(&mut self, tally: &Tally, step: u64) {
+        self.databases_told += tally.databases;
+        self.cases_told += tally.cases;
+        // The last one may not be finished.
+        let current = self.first_database + self.databases_told.saturating_sub(1) * step;
+        self.reached = self.reached.max(current);
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -78,8 +108,11 @@ impl<'a> Supervisor<'a> {
         let (sender, receiver) = channel();
         let slot = |worker| Slot {
             process: None,
-            first_database: worker,
+            first_database: plan.first_database(worker),
             cases_left: plan.share_of_cases(worker),
+            databases_told: 0,
+            cases_told: 0,
+            reached: 0,
             killed: None,
             trouble: None,
         };
@@ -87,7 +120,9 @@ impl<'a> Supervisor<'a> {
         let desk = Desk::new(plan, store, move |done| drop(reduced.send(Message::Reduced(Box::new(done)))));
         Supervisor {
             plan,
+            store,
             desk,
+            noted: Instant::now(),
             progress,
             interrupted,
             slots: (0..plan.jobs).map(slot).collect(),
@@ -103,16 +138,37 @@ impl<'a> Supervisor<'a> {
 
     /// Runs the campaign to its end. An error is trouble that no restart would help.
     pub fn run(&mut self) -> anyhow::Result<()> {
+        if self.plan.position.is_some() {
+            self.desk.reopen(self.progress)?;
+        }
         for worker in 0..self.slots.len() {
             self.start(worker)?;
         }
         while self.slots.iter().any(|slot| slot.process.is_some()) {
             self.listen()?;
             self.look_for_stalls();
+            self.note_position()?;
             self.stop_if_due();
             self.progress.tick(&self.tally, self.desk.waiting());
         }
         self.drain()
+    }
+
+    /// Writes how far the workers are, now and then.
+    fn note_position(&mut self) -> anyhow::Result<()> {
+        if self.noted.elapsed() < NOTE_PAUSE {
+            return Ok(());
+        }
+        self.noted = Instant::now();
+        self.write_position()
+    }
+
+    fn write_position(&self) -> anyhow::Result<()> {
+        let position = Position {
+            next_databases: self.slots.iter().map(Slot::next_database).collect(),
+            cases_left: self.slots.iter().map(Slot::cases_left).collect(),
+        };
+        self.store.write_position(&position)
     }
 
     /// The hunt is over: reduce what is left, within reason.
@@ -152,6 +208,8 @@ impl<'a> Supervisor<'a> {
         let task = self.plan.task(worker as u64, slot.first_database, slot.cases_left);
         let (process, stream) = WorkerProcess::spawn(&task, self.plan.worker_memory)?;
         slot.process = Some(process);
+        slot.databases_told = 0;
+        slot.cases_told = 0;
         slot.killed = None;
         slot.trouble = None;
         forward(worker, stream, self.sender.clone());
@@ -178,9 +236,16 @@ impl<'a> Supervisor<'a> {
                     if tally.databases > 0 {
                         self.failures_in_a_row = 0;
                     }
+                    self.slots[worker].went_on(&tally, self.plan.jobs);
                     self.tally.add(tally);
                 }
-                Event::Finding(difference) => self.record(*difference)?,
+                Event::Finding(difference) => {
+                    // A worker leaves the database that showed something.
+                    let next = difference.origin.database + self.plan.jobs;
+                    self.record(*difference)?;
+                    self.slots[worker].reached = self.slots[worker].reached.max(next);
+                    self.write_position()?;
+                }
                 Event::Unstable(difference) => {
                     let finding = self.finding(*difference);
                     self.desk.take_in_unstable(&finding)?;
@@ -262,6 +327,7 @@ impl<'a> Supervisor<'a> {
         } else {
             self.note_failure(worker, &dead)?;
         }
+        self.write_position()?;
         if self.stopping.is_none() { self.start(worker) } else { Ok(()) }
     }
 

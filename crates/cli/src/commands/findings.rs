@@ -12,7 +12,6 @@ use dissent_core::reduce::Weight;
 use serde::Serialize;
 
 use crate::args::{FindingsArgs, SummaryFormat};
-use crate::campaign::bugs::Bug;
 use crate::campaign::{record, store};
 
 /// One bug, as it is listed.
@@ -97,14 +96,7 @@ fn status(finding: &Finding) -> &'static str {
 }
 
 fn counts(campaign: &Path) -> anyhow::Result<BTreeMap<String, u64>> {
-    let path = campaign.join(store::BUGS_FILE);
-    if !path.exists() {
-        return Ok(BTreeMap::new());
-    }
-    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    let bugs: Vec<Bug> =
-        serde_json::from_str(&text).with_context(|| format!("{} is damaged", path.display()))?;
-    Ok(bugs.into_iter().map(|bug| (bug.id, bug.count)).collect())
+    Ok(store::read_bugs(campaign)?.into_iter().map(|bug| (bug.id, bug.count)).collect())
 }
 
 /// The campaign that began last, of those in the default place.

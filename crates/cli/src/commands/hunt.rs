@@ -3,26 +3,41 @@
 use std::fs::File;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use dissent_engine::Target;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
 use super::{check_hang_limit, choose_oracles, obtain};
 use crate::args::{HuntArgs, SummaryFormat};
+use crate::campaign::position::Position;
 use crate::campaign::progress::Progress;
 use crate::campaign::store::{self, Store};
 use crate::campaign::summary::Summary;
 use crate::campaign::{Plan, Supervisor};
 use crate::reducer::Allowance;
 
+/// How long reducing one finding may take, whatever its checks cost.
+const REDUCE_TIME: Duration = Duration::from_secs(15);
+
 pub fn run(args: HuntArgs) -> anyhow::Result<u8> {
-    let plan = settle(&args)?;
-    let store = Store::create(args.out.as_deref(), &plan)?;
+    let (plan, store) = match &args.resume {
+        Some(directory) => {
+            let plan = settle_again(&args, directory)?;
+            let store = Store::reopen(directory, &plan)?;
+            (plan, store)
+        }
+        None => {
+            let plan = settle(&args)?;
+            let store = Store::create(args.out.as_deref(), &plan)?;
+            (plan, store)
+        }
+    };
     start_statement_logs(&plan)?;
     let interrupted = listen_for_signals()?;
     introduce(&plan, &store);
@@ -81,9 +96,50 @@ fn settle(args: &HuntArgs) -> anyhow::Result<Plan> {
         hang_limit: args.hang_limit,
         worker_memory: memory,
         log_statements: args.log_statements.clone(),
-        reduce: (!args.no_reduce)
-            .then_some(Allowance { checks: args.reduce_checks, time: Duration::from_secs(15) }),
+        reduce: (!args.no_reduce).then_some(Allowance { checks: args.reduce_checks, time: REDUCE_TIME }),
         keep_duplicates: args.keep_duplicates,
+        position: None,
+    })
+}
+
+/// The plan of a campaign that goes on: its own, but for when to stop.
+fn settle_again(args: &HuntArgs, directory: &Path) -> anyhow::Result<Plan> {
+    let campaign = store::read_campaign(directory)?;
+    let position = store::read_position(directory)?;
+    let hang_limit = Duration::from_secs(campaign.hang_limit_seconds);
+    check_hang_limit(hang_limit)?;
+    let target = Target::parse(&campaign.target)?;
+    let memory = args.worker_memory.saturating_mul(1 << 20);
+    let engine = obtain(&target, memory, hang_limit)?;
+    if engine.version != campaign.engine_version {
+        bail!(
+            "the campaign in {} tested version {} of {target}, which is now version {}; begin another one",
+            directory.display(),
+            campaign.engine_version,
+            engine.version
+        );
+    }
+    Ok(Plan {
+        target: campaign.target,
+        source: engine.source,
+        dialect: campaign.dialect,
+        engine_version: campaign.engine_version,
+        oracles: choose_oracles(&campaign.oracles)?,
+        seed: campaign.seed,
+        jobs: campaign.jobs,
+        time: args.time.or(campaign.time_seconds.map(Duration::from_secs)),
+        max_cases: campaign.max_cases,
+        max_findings: args.max_findings.or(campaign.max_findings),
+        hang_limit,
+        worker_memory: memory,
+        log_statements: None,
+        reduce: campaign.reduce_checks.map(|checks| Allowance { checks, time: REDUCE_TIME }),
+        keep_duplicates: campaign.keep_duplicates,
+        // Killed before it had any: from the beginning.
+        position: Some(position.unwrap_or_else(|| Position {
+            next_databases: (0..campaign.jobs).collect(),
+            cases_left: vec![None; campaign.jobs as usize],
+        })),
     })
 }
 

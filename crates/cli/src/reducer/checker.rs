@@ -81,6 +81,15 @@ impl Checker {
     }
 
     pub fn check(&mut self, subject: &Subject) -> anyhow::Result<Answer> {
+        // A process that somebody else ended says nothing about the subject: another one is asked.
+        match self.attempt(subject)? {
+            Some(answer) => Ok(answer),
+            None => self.attempt(subject)?.context("the processes that check keep being ended from outside"),
+        }
+    }
+
+    /// `None`: the process was ended, and neither by the engine nor by us.
+    fn attempt(&mut self, subject: &Subject) -> anyhow::Result<Option<Answer>> {
         let mut running = match self.running.take() {
             Some(running) => running,
             None => self.start()?,
@@ -98,11 +107,11 @@ impl Checker {
                     running.cpu_seconds = checked.cpu_seconds;
                     self.running = Some(running);
                     let setup_failures = checked.setup_failures;
-                    return Ok(match checked.outcome {
+                    return Ok(Some(match checked.outcome {
                         CheckOutcome::Agrees => Answer::Holds { setup_failures },
                         CheckOutcome::CannotTell(reason) => Answer::CannotTell { reason },
                         CheckOutcome::Differs(evidence) => Answer::Fails { evidence, setup_failures },
-                    });
+                    }));
                 }
                 Ok(Event::Trouble(message)) => bail!(message),
                 Ok(_) => {}
@@ -120,7 +129,7 @@ impl Checker {
     }
 
     /// The process is gone: that is an answer too.
-    fn mourn(&mut self, running: Running, hung: bool) -> anyhow::Result<Answer> {
+    fn mourn(&mut self, running: Running, hung: bool) -> anyhow::Result<Option<Answer>> {
         self.cpu_before += running.cpu_seconds;
         let dead = running.process.bury()?;
         let evidence = match hung {
@@ -129,9 +138,10 @@ impl Checker {
             }
             true => death::evidence_of_hang(&dead, self.place.hang_limit),
             false if dead.crashed() => death::evidence_of_crash(&dead),
+            false if dead.was_ended_from_outside() => return Ok(None),
             false => bail!("a check ended by {}: {}", dead.cause(), dead.last_words),
         };
-        Ok(Answer::Fails { evidence: Box::new(evidence), setup_failures: Vec::new() })
+        Ok(Some(Answer::Fails { evidence: Box::new(evidence), setup_failures: Vec::new() }))
     }
 
     fn start(&self) -> anyhow::Result<Running> {

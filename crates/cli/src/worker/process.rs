@@ -96,6 +96,11 @@ impl Dead {
         self.status.signal().is_some_and(system::is_crash_signal) && self.remains.statement.is_some() && !ours
     }
 
+    /// By a signal that is nobody's mistake: somebody sent it.
+    pub fn was_ended_from_outside(&self) -> bool {
+        self.status.signal().is_some_and(|signal| !system::is_crash_signal(signal))
+    }
+
     pub fn out_of_memory(&self) -> bool {
         self.last_words.contains("memory allocation of")
     }

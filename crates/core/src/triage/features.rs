@@ -46,10 +46,10 @@ fn without_chance(mut words: BTreeSet<String>) -> BTreeSet<String> {
     words
 }
 
-/// Oracles that compare groups, sets or distinct values want columns whose equal values are identical, and so
+/// Oracles that compare groups or distinct values want columns whose equal values are identical, and so
 /// types, whatever the bug is.
 fn wants_types(oracle: &str) -> bool {
-    matches!(oracle, "tlp-group-by" | "tlp-having" | "tlp-distinct" | "tlp-aggregate" | "joinequiv")
+    matches!(oracle, "tlp-group-by" | "tlp-having" | "tlp-distinct" | "tlp-aggregate")
 }
 
 struct Features {
