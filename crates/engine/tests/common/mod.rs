@@ -1,4 +1,4 @@
-//! A database to test against: the bundled SQLite behind a session.
+//! Databases to test against, behind a session.
 
 #![allow(dead_code)] // Each test file uses a part of this.
 
@@ -10,12 +10,34 @@ use dissent_core::session::{NoJournal, Session};
 use dissent_core::sql::Statement;
 use dissent_core::subject::Subject;
 use dissent_core::walk::{Watcher, replay};
-use dissent_engine::Source;
+use dissent_engine::{Source, Target};
 
 pub fn sqlite() -> (Box<dyn Engine>, Dialect) {
     let engine = Source::Bundled.open().expect("the bundled SQLite opens");
     let dialect = Dialect::load("sqlite", engine.version()).expect("its dialect reads");
     (engine, dialect)
+}
+
+/// An engine by its target's name. One that cannot be had is skipped with a loud line, unless
+/// `DISSENT_REQUIRE_ENGINES=1`.
+pub fn open(target: &str) -> Option<(Box<dyn Engine>, Dialect)> {
+    let opened = Target::parse(target).and_then(|target| {
+        let engine = target.obtain(&mut |step| eprintln!("{target}: {step}"))?.open()?;
+        Ok((engine, target.dialect()))
+    });
+    match opened {
+        Ok((engine, dialect)) => {
+            let dialect = Dialect::load(dialect, engine.version()).expect("its dialect reads");
+            Some((engine, dialect))
+        }
+        Err(error) if std::env::var("DISSENT_REQUIRE_ENGINES").as_deref() == Ok("1") => {
+            panic!("{target} is required: {error}")
+        }
+        Err(error) => {
+            eprintln!("SKIPPED, not passed: {target} cannot be had: {error}");
+            None
+        }
+    }
 }
 
 /// Runs `f` with a session over an engine.
