@@ -1,6 +1,7 @@
 //! The oracles: one file each, one line each in [`all`].
 
 mod arms;
+pub mod edc;
 pub mod gate;
 pub mod health;
 pub mod joinequiv;
@@ -42,6 +43,7 @@ pub fn all() -> &'static [&'static dyn Oracle] {
         &tlp::Distinct,
         &tlp::GroupBy,
         &joinequiv::JoinEquiv,
+        &edc::Edc,
     ]
 }
 
