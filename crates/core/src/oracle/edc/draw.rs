@@ -8,7 +8,7 @@ use super::rewrite::{inline, qualified};
 use super::{INDEXED, INFERRED, RESULT, STORAGE, TYPES};
 use crate::dialect::{Feature, TypeEntry};
 use crate::generate::{Generator, Rules, State};
-use crate::sql::visit::any_expr;
+use crate::sql::visit::{Visitor, any_expr, walk_table};
 use crate::sql::*;
 use crate::subject::Subject;
 
@@ -51,7 +51,7 @@ pub fn subject(oracle: &str, g: &mut Generator) -> Option<Subject> {
         visit::each_expr(&query, |expr| {
             about_result |= matches!(expr, Expr::Column(reference) if reference.column == RESULT);
         });
-        if about_result {
+        if about_result && !joins_otherwise(&query) {
             inline(&mut query, &operation);
             tests.push(Statement::from(query));
         }
@@ -79,6 +79,22 @@ pub fn subject(oracle: &str, g: &mut Generator) -> Option<Subject> {
         subject = subject.with_choice(STORAGE, &storage);
     }
     (!subject.tests.is_empty()).then_some(subject)
+}
+
+/// A join by all common columns, or one that pads: neither can be asked of the stored table.
+fn joins_otherwise(query: &Query) -> bool {
+    struct Joins(bool);
+    impl Visitor for Joins {
+        fn table(&mut self, table: &TableRef) {
+            if let TableRef::Join { kind, on, .. } = table {
+                self.0 |= *on == JoinOn::Natural || !matches!(kind, JoinKind::Inner | JoinKind::Cross);
+            }
+            walk_table(self, table);
+        }
+    }
+    let mut joins = Joins(false);
+    joins.query(query);
+    joins.0
 }
 
 /// How the stored table is stored, if not as usual; sorted by the result where tables are sorted.

@@ -7,6 +7,8 @@ use crate::oracle::gate::has_aggregate;
 use crate::sql::visit::{Editor, any_expr, edit_expr, edit_select, edit_table, replace_exprs};
 use crate::sql::*;
 
+const ALL_COLUMNS: &str = "query that means all columns, of which the stored table has others";
+
 /// The query over the stored table, or why there is none.
 pub fn rewrite(query: &Query, case: &Case) -> Result<Query, &'static str> {
     let mut rewritten = query.clone();
@@ -146,6 +148,9 @@ impl Rewriter<'_> {
 
 impl Editor for Rewriter<'_> {
     fn select(&mut self, select: &mut Select) {
+        if select.items.iter().any(|item| !matches!(item, SelectItem::Expr { .. })) {
+            self.refuse(ALL_COLUMNS);
+        }
         let keys = self.case.keys.clone();
         if let Some(keys) = &keys
             && self.reads_base(&select.from)
@@ -173,6 +178,21 @@ impl Editor for Rewriter<'_> {
             && *name == self.case.base.name
         {
             *name = STORED.into();
+        }
+        if let TableRef::Join { kind, left, right, on } = table {
+            if *on == JoinOn::Natural {
+                self.refuse(ALL_COLUMNS);
+            }
+            let base = &self.case.base.name;
+            let padded = match kind {
+                JoinKind::Inner | JoinKind::Cross => false,
+                JoinKind::Left => names(right, base),
+                JoinKind::Right => names(left, base),
+                JoinKind::Full => names(left, base) || names(right, base),
+            };
+            if padded {
+                self.refuse("outer join, where a stored result is NULL and a computed one need not be");
+            }
         }
         edit_table(self, table);
     }
