@@ -147,51 +147,51 @@ fn figure_9() -> Subject {
     subject.with_choice("storage", "ENGINE = MergeTree ORDER BY result0 SETTINGS allow_nullable_key = 1")
 }
 
-/// What a figure comes to: a class, that the arms agree, or why nothing is said.
-fn outcome(target: &str, subject: &Subject) -> Option<String> {
-    let (mut engine, dialect) = open(target)?;
-    let verdict = check_on(engine.as_mut(), &dialect, subject);
-    println!("{target}: {verdict:#?}");
-    Some(match verdict {
-        Verdict::Bug(evidence) => evidence.class.name().to_string(),
-        Verdict::Pass { .. } => String::from("agree"),
-        Verdict::Skip(reason) => reason.into_owned(),
-    })
-}
-
+/// What subjects come to: a class, that the arms agree, or why nothing is said.
 #[track_caller]
-fn assert_outcome(target: &str, subject: &Subject, expected: &str) {
-    if let Some(outcome) = outcome(target, subject) {
-        assert_eq!(outcome, expected, "{target}");
+fn assert_outcomes(target: &str, subjects: &[(Subject, &str)]) {
+    let Some((mut engine, dialect)) = open(target) else { return };
+    for (subject, expected) in subjects {
+        let verdict = check_on(engine.as_mut(), &dialect, subject);
+        let outcome = match &verdict {
+            Verdict::Bug(evidence) => evidence.class.name(),
+            Verdict::Pass { .. } => "agree",
+            Verdict::Skip(reason) => reason,
+        };
+        assert_eq!(outcome, *expected, "{target}: {:?}\n{verdict:#?}", subject.tests);
     }
 }
 
+const NOT_ACCEPTED: &str = "operation that these types or values do not take";
+
+/// The paper saw figures 4 and 5 on MySQL: they are there still, and figure 4 in MariaDB as well.
 #[test]
 fn figures_4_and_5_of_the_paper_fail_on_mysql() {
-    assert_outcome("mysql", &figure_4(), "representation");
-    assert_outcome("mysql", &figure_5(), "wrong-rows");
+    assert_outcomes("mysql", &[(figure_4(), "representation"), (figure_5(), "wrong-rows")]);
+    assert_outcomes("mariadb", &[(figure_4(), "representation"), (figure_5(), "agree")]);
+    assert_outcomes("oceanbase", &[(figure_4(), "agree"), (figure_5(), "agree")]);
 }
 
+/// Figure 6 as it is printed is no bug: without groups, an aggregate over no rows is still a row. Figure 7 is
+/// MySQL's as well as TiDB's: a truth value is JSON's `true` where it is computed and a number where it is
+/// stored. MariaDB's JSON is a text.
 #[test]
-fn the_other_figures_on_the_mysql_family() {
-    for target in ["mysql", "mariadb", "oceanbase"] {
-        for (name, subject) in [
-            ("1", figure_1()),
-            ("4", figure_4()),
-            ("5", figure_5()),
-            ("6", figure_6(true)),
-            ("6 as printed", figure_6(false)),
-            ("7", figure_7()),
-            ("8", figure_8()),
-        ] {
-            println!("FIGURE {name} {target}: {:?}", outcome(target, &subject));
-        }
+fn the_other_figures_of_the_mysql_family() {
+    let without_groups = "WHERE before an aggregate without groups";
+    let figures = || [figure_1(), figure_6(true), figure_6(false), figure_7(), figure_8()];
+    let expected = [
+        ("mysql", ["agree", "agree", without_groups, "wrong-rows", "agree"]),
+        ("mariadb", ["agree", NOT_ACCEPTED, NOT_ACCEPTED, "agree", "agree"]),
+        ("oceanbase", ["agree", NOT_ACCEPTED, NOT_ACCEPTED, "wrong-rows", "agree"]),
+    ];
+    for (target, outcomes) in expected {
+        assert_outcomes(target, &std::iter::zip(figures(), outcomes).collect::<Vec<_>>());
     }
 }
 
 #[test]
-fn figure_9_on_clickhouse() {
-    println!("FIGURE 9: {:?}", outcome("clickhouse", &figure_9()));
+fn figure_9_holds_on_clickhouse() {
+    assert_outcomes("clickhouse", &[(figure_9(), "agree")]);
 }
 
 fn check(subject: &Subject) -> Verdict {
@@ -230,9 +230,7 @@ fn a_cast_is_stood_for_by_a_column_of_its_type() {
 #[test]
 fn what_changes_its_storage_class_by_storing_is_skipped() {
     let cast = Expr::Cast { expr: Box::new(column("c0")), ty: DataType::new("NUMERIC", Kind::Decimal) };
-    let typed = Expr::function("typeof", vec![cast.clone()]);
     let asked = |cast: &Expr| select(vec![cast.clone()], None);
-    let _ = typed;
     assert_eq!(check(&subject(&[ANY], "(1.0)", cast.clone(), asked(&cast))), Verdict::skip(CHANGED));
     assert_eq!(
         check(&subject(&[ANY], "(1.5)", cast.clone(), asked(&cast))),
@@ -349,14 +347,44 @@ fn what_is_cut_by_storing_is_skipped() {
     let back = binary(BinaryOp::Mul, third.clone(), column("c1"));
     let asked = select(vec![back], None);
     let columns = [("c0", "INT", Kind::Int), ("c1", "INT", Kind::Int)];
-    for target in ["mysql", "mariadb", "oceanbase"] {
-        for (rows, expected) in [("(1, 3)", CHANGED), ("(1, 4)", "agree")] {
-            println!(
-                "CUT {target} {expected} {:?}",
-                outcome(target, &subject(&columns, rows, third.clone(), asked.clone()))
-            );
-        }
-    }
+    let subject = |rows| subject(&columns, rows, third.clone(), asked.clone());
+    assert_outcomes("mariadb", &[(subject("(1, 3)"), CHANGED), (subject("(1, 4)"), "agree")]);
+}
+
+/// A literal of bytes is a number where one is wanted, but not so a column of bytes.
+#[test]
+fn what_columns_read_otherwise_is_skipped() {
+    let bytes = Expr::Literal(Value::Blob(vec![0x41]));
+    let either = Expr::function("COALESCE", vec![column("c0"), bytes]);
+    let year = call("YEAR", &["c0"]);
+    let asked = |operation: &Expr| {
+        let filter = binary(BinaryOp::Gt, operation.clone(), Expr::int(1));
+        subject(&[INT], "(NULL), (20200229)", operation.clone(), select(vec![Expr::int(1)], Some(filter)))
+    };
+    let reason = "result that a column of its type is not compared like";
+    assert_outcomes("mysql", &[(asked(&either), reason), (asked(&year), reason)]);
+}
+
+/// `coalesce(NULL, 0)` is 0 in a row that an outer join padded; its stored result is NULL there.
+#[test]
+fn padded_rows_and_all_columns_are_skipped() {
+    let zero = Expr::function("coalesce", vec![column("c0"), Expr::int(0)]);
+    let asked = |edit: &dyn Fn(&mut Select)| {
+        let mut asked = select(vec![zero.clone()], None);
+        edit(&mut asked);
+        check(&subject(&[INT], "(1), (2)", zero.clone(), asked))
+    };
+    let other = || TableRef::Table { name: "e0".into(), alias: Some("a0".into()), hint: None };
+    let join = |kind, on| TableRef::join(kind, other(), TableRef::table("e0"), on);
+    let on = || JoinOn::On(binary(BinaryOp::Lt, Expr::column("a0", "c0"), column("c0")));
+    let padded = "outer join, where a stored result is NULL and a computed one need not be";
+    let all = "query that means all columns, of which the stored table has others";
+    assert_eq!(asked(&|select| select.from = vec![join(JoinKind::Left, on())]), Verdict::skip(padded));
+    let natural = |select: &mut Select| select.from = vec![join(JoinKind::Inner, JoinOn::Natural)];
+    assert_eq!(asked(&natural), Verdict::skip(all));
+    assert_eq!(asked(&|select| select.items.push(SelectItem::Wildcard)), Verdict::skip(all));
+    let inner = |select: &mut Select| select.from = vec![join(JoinKind::Inner, on())];
+    assert_eq!(asked(&inner), Verdict::Pass { nonempty: true });
 }
 
 fn walk(engine: &mut dyn Engine, dialect: &Dialect, cases: u64) -> (Counting, BTreeMap<String, u64>, u64) {
@@ -380,6 +408,8 @@ fn walk(engine: &mut dyn Engine, dialect: &Dialect, cases: u64) -> (Counting, BT
 #[test]
 fn stored_results_stand_for_operations_on_sqlite() {
     let (mut engine, dialect) = sqlite();
+    // Of bytes these two make text with what happened to be in memory, where texts are UTF-16.
+    let dialect = dialect.without(&[], &["concat".into(), "concat_ws".into()]);
     let (watcher, notes, statements) = walk(engine.as_mut(), &dialect, 400);
     let shown: Vec<_> = watcher.findings.iter().map(|(_, evidence)| &evidence.arms).collect();
     assert!(watcher.findings.is_empty(), "{shown:#?}");

@@ -132,6 +132,9 @@ pub struct Function {
     /// May stand in an index, a CHECK or a generated column.
     #[serde(default = "yes")]
     pub indexable: bool,
+    /// A column of its result's type is compared as the result is.
+    #[serde(default = "yes")]
+    pub storable: bool,
     #[serde(default = "one")]
     pub weight: u32,
 }

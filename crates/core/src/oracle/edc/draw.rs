@@ -172,7 +172,7 @@ fn aggregate(g: &mut Generator, table: &mut TableInMaking) -> Option<(Expr, Kind
 /// One of the dialect's functions over new columns of the types it takes.
 fn function(g: &mut Generator, table: &mut TableInMaking) -> Option<(Expr, Kind)> {
     let dialect = g.dialect;
-    let function = g.rng.choose(&dialect.functions)?;
+    let function = g.rng.choose(&dialect.functions).filter(|function| function.storable)?;
     // Where types matter, arguments of any kind are of one kind.
     let any = draw_type(g, |_| true)?.kind;
     let more = function.more.map(|kind| (kind, g.rng.below(3)));

@@ -235,3 +235,84 @@ fn names(table: &TableRef, base: &Name) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::Dialect;
+    use crate::sql::render::{Parens, query_to_sql};
+    use crate::subject::Subject;
+
+    fn rewritten(operation: Expr, select: Select) -> std::result::Result<String, &'static str> {
+        let column = |name: &str| ColumnDef {
+            name: name.into(),
+            ty: DataType::new("INT", Kind::Int),
+            constraints: Vec::new(),
+        };
+        let base = CreateTable {
+            name: "e0".into(),
+            temporary: false,
+            columns: vec![column("c0"), column("c1")],
+            constraints: Vec::new(),
+            options: Vec::new(),
+            query: None,
+        };
+        let query = Query::select(select);
+        let subject = Subject::new("edc", query.clone()).with_expr(operation);
+        let subject = Subject { setup: vec![Statement::CreateTable(base)], ..subject };
+        let dialect = Dialect::load("postgres", "18").unwrap();
+        let case = Case::read(&subject, &dialect)?;
+        Ok(query_to_sql(&rewrite(&query, &case)?, &dialect, Parens::Needed))
+    }
+
+    fn column(table: &str, name: &str) -> Expr {
+        Expr::column(table, name)
+    }
+
+    fn from(alias: Option<&str>) -> Vec<TableRef> {
+        vec![TableRef::Table { name: "e0".into(), alias: alias.map(Name::from), hint: None }]
+    }
+
+    #[test]
+    fn every_occurrence_becomes_the_column_of_its_own_table() {
+        let sum = |table: &str| Expr::binary(BinaryOp::Add, column(table, "c0"), column(table, "c1"));
+        let mixed = Expr::binary(BinaryOp::Add, column("e0", "c0"), column("a0", "c1"));
+        let inner = Select {
+            items: vec![sum("a0").into(), mixed.into()],
+            from: from(Some("a0")),
+            ..Select::default()
+        };
+        let exists = Expr::Exists { query: Box::new(Query::select(inner)), negated: false };
+        let select = Select {
+            items: vec![sum("e0").into(), column("e0", "c1").into()],
+            from: from(None),
+            filter: Some(exists),
+            ..Select::default()
+        };
+        assert_eq!(
+            rewritten(sum("e0"), select).unwrap(),
+            "SELECT stored0.result0, stored0.c1 FROM stored0 WHERE EXISTS \
+             (SELECT a0.result0, stored0.c0 + a0.c1 FROM stored0 AS a0)"
+        );
+    }
+
+    #[test]
+    fn a_having_over_the_aggregate_becomes_a_where() {
+        let most = Expr::aggregate("MAX", vec![column("e0", "c0")]);
+        let compare = |left, value| Expr::binary(BinaryOp::Gt, left, Expr::int(value));
+        let select = Select {
+            items: vec![most.clone().into(), column("e0", "c1").into()],
+            from: from(None),
+            filter: Some(compare(column("e0", "c1"), 1)),
+            group_by: vec![column("e0", "c1")],
+            having: Some(compare(most.clone(), 2)),
+            ..Select::default()
+        };
+        assert_eq!(
+            rewritten(most.clone(), select.clone()).unwrap(),
+            "SELECT stored0.result0, stored0.c1 FROM stored0 WHERE stored0.c1 > 1 AND stored0.result0 > 2"
+        );
+        let over_rows = Select { filter: Some(compare(column("e0", "c0"), 1)), ..select };
+        assert_eq!(rewritten(most, over_rows), Err("WHERE over more than the grouping columns"));
+    }
+}
