@@ -29,6 +29,8 @@ pub enum Command {
     Bisect(BisectArgs),
     /// List the bugs of a campaign: exit 1 if there are any
     Findings(FindingsArgs),
+    /// Write findings in a form that other tools read: markdown, sql, slt, json, junit
+    Report(ReportArgs),
     /// List what is known of an engine's bugs and behaviours, or add a finding to it
     Known(KnownArgs),
     /// List, install or remove engines
@@ -238,6 +240,21 @@ pub struct BisectArgs {
     /// The address space of the processes that run the checks, in MiB
     #[arg(long, hide = true, value_name = "MIB", default_value = "4096")]
     pub worker_memory: u64,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct ReportArgs {
+    /// A finding, or a campaign for all of its bugs [default: the newest campaign in dissent-out]
+    #[arg(value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+
+    /// The form: markdown, sql, slt (sqllogictest), json, junit
+    #[arg(long, value_name = "FORMAT", default_value = "markdown")]
+    pub format: String,
+
+    /// The file to write [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -9,6 +9,7 @@ mod known;
 mod oracles;
 mod reduce;
 mod replay;
+mod report;
 
 use std::io::Write;
 use std::time::Duration;
@@ -30,6 +31,7 @@ pub fn run(command: Command) -> anyhow::Result<u8> {
         Command::Reduce(args) => reduce::run(args),
         Command::Bisect(args) => bisect::run(args),
         Command::Findings(args) => findings::run(args),
+        Command::Report(args) => report::run(args),
         Command::Known(args) => known::run(args),
         Command::Engines(args) => engines::run(args),
         Command::Oracles => oracles::run(),
