@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::Counting;
+use common::{Counting, open};
 use dissent_core::dialect::Dialect;
 use dissent_core::engine::{Engine, ErrorClass, Limits, Reply};
 use dissent_core::generate::Policy;
@@ -12,7 +12,6 @@ use dissent_core::oracle;
 use dissent_core::session::{NoJournal, Session};
 use dissent_core::sql::{Kind, Value};
 use dissent_core::walk::Walk;
-use dissent_engine::Target;
 
 /// How an engine is made to show what it does.
 struct Suite {
@@ -33,26 +32,6 @@ struct Suite {
     setting: (&'static str, Value),
     /// Takes the server down; absent where the engine is part of the process.
     crash: Option<fn(&mut dyn Engine)>,
-}
-
-fn open(target: &str) -> Option<(Box<dyn Engine>, Dialect)> {
-    let opened = Target::parse(target).and_then(|target| {
-        let engine = target.obtain(&mut |step| eprintln!("{target}: {step}"))?.open()?;
-        Ok((engine, target.dialect()))
-    });
-    match opened {
-        Ok((engine, dialect)) => {
-            let dialect = Dialect::load(dialect, engine.version()).expect("its dialect reads");
-            Some((engine, dialect))
-        }
-        Err(error) if std::env::var("DISSENT_REQUIRE_ENGINES").as_deref() == Ok("1") => {
-            panic!("{target} is required: {error}")
-        }
-        Err(error) => {
-            eprintln!("SKIPPED, not passed: {target} cannot be had: {error}");
-            None
-        }
-    }
 }
 
 impl Suite {
