@@ -134,9 +134,9 @@ impl Generator<'_> {
         let aggregate = Aggregate { name: name.into(), distinct, args, order_by: Vec::new(), filter };
         let aggregate = Expr::Aggregate(Box::new(aggregate));
         // Arithmetic on what may be large already could overflow.
-        let expr = match self.rng.below(14) {
+        let expr = match self.rng.below(11) {
             0 if matches!(name, "COUNT" | "MIN" | "MAX") => {
-                let op = *self.rng.pick(&[BinaryOp::Add, BinaryOp::Sub, BinaryOp::Mul]);
+                let op = *self.rng.pick(&[BinaryOp::Add, BinaryOp::Sub, BinaryOp::Mul, BinaryOp::Mul]);
                 let by = *self.rng.pick(&[1, 2, 5, -1, -2]);
                 Expr::binary(op, aggregate, Expr::int(by))
             }

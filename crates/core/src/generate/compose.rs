@@ -261,8 +261,8 @@ impl Generator<'_> {
 
     fn composed_condition(&mut self) -> Expr {
         let sub = |weight| if self.rules.subqueries { weight } else { 0 };
-        let quantified = if self.dialect.can(Feature::QuantifiedComparison) { sub(9) } else { 0 };
-        match self.rng.weighted(&[26, 24, sub(12), quantified, sub(7), sub(7), 8, 5, 5]) {
+        let quantified = if self.dialect.can(Feature::QuantifiedComparison) { sub(14) } else { 0 };
+        match self.rng.weighted(&[22, 24, sub(14), quantified, sub(7), sub(7), 8, 5, 8]) {
             0 => self.filter(2),
             1 => self.threshold(),
             2 => self.against_summary(),

@@ -102,7 +102,7 @@ impl Oracle for ValScope {
     fn propose(&self, generator: &mut Generator) -> Option<Subject> {
         for _ in 0..DRAWS {
             generator.start_over();
-            let query = generator.composed_query()?;
+            let Some(query) = generator.composed_query() else { continue };
             let chosen = choose(&query, generator);
             if chosen.is_empty() {
                 continue;

@@ -649,8 +649,9 @@ impl Propagation<'_> {
                 Ok(Cell { change: cell.change.negated(), known })
             }
             Expr::Binary { op, left, right } if !op.is_comparison() && !is_connective(*op) => {
+                let factor = constant(left).or(constant(right));
                 let (left, right) = (self.value(left)?, self.value(right)?);
-                self.arithmetic(*op, left, right)
+                self.arithmetic(*op, left, right, factor)
             }
             Expr::Cast { expr, ty } => {
                 self.unchanged(expr, "CAST of a changed value")?;
@@ -731,7 +732,7 @@ impl Propagation<'_> {
         }
     }
 
-    fn arithmetic(&mut self, op: BinaryOp, left: Cell, right: Cell) -> Outcome<Cell> {
+    fn arithmetic(&mut self, op: BinaryOp, left: Cell, right: Cell, factor: Option<i64>) -> Outcome<Cell> {
         let known = left.known.zip(right.known).map(|(a, b)| self.facts.computed(op, a, b));
         if left.change.is_none() && right.change.is_none() {
             return Ok(Cell { change: Change::NONE, known });
@@ -742,17 +743,11 @@ impl Propagation<'_> {
         let change = match op {
             BinaryOp::Add => left.change.and(right.change),
             BinaryOp::Sub => left.change.and(right.change.negated()),
-            BinaryOp::Mul => {
-                let constant = |cell: &Cell| match cell.known.and_then(|known| known.whole) {
-                    Some((low, high)) if low == high && cell.change.is_none() => Some(low),
-                    _ => None,
-                };
-                match (constant(&left), constant(&right)) {
-                    (_, Some(k)) => Some(rules::times(left.change, k)),
-                    (Some(k), _) => Some(rules::times(right.change, k)),
-                    _ => return Err(Stop("product of a changed value and no constant")),
-                }
-            }
+            BinaryOp::Mul => match (factor, left.change.is_none(), right.change.is_none()) {
+                (Some(factor), false, true) => Some(rules::times(left.change, factor)),
+                (Some(factor), true, false) => Some(rules::times(right.change, factor)),
+                _ => return Err(Stop("product of a changed value and no constant")),
+            },
             _ => return Err(Stop("function of a changed value")),
         };
         self.used.push(if op == BinaryOp::Mul { Rule::Multiplication } else { Rule::Addition });
@@ -895,6 +890,13 @@ fn aggregated(name: &str, arg: Option<Cell>) -> Option<Known> {
         }
         _ => Known::NOTHING,
     })
+}
+
+fn constant(expr: &Expr) -> Option<i64> {
+    match expr {
+        Expr::Literal(Value::Int(int)) => Some(*int),
+        _ => None,
+    }
 }
 
 fn is_connective(op: BinaryOp) -> bool {

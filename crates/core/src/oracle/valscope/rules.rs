@@ -178,7 +178,7 @@ pub fn extreme(rows: Span, value: Change, upward: bool) -> Result<Change, Stop> 
 }
 
 /// The product with a constant.
-pub fn times(value: Change, constant: i128) -> Change {
+pub fn times(value: Change, constant: i64) -> Change {
     match constant.signum() {
         1 => value,
         -1 => value.negated(),
