@@ -90,7 +90,7 @@ impl Suite {
 
     fn generated_statements_are_valid(&self, engine: &mut dyn Engine, dialect: &Dialect) {
         let policy = Policy::default();
-        let walk = Walk { dialect, oracles: oracle::select("all"), seed: 4, policy };
+        let walk = Walk { dialect, calm: None, oracles: oracle::select("all"), seed: 4, policy };
         let mut watcher = Counting { cases_left: 400, ..Counting::default() };
         let mut journal = NoJournal;
         let mut session = Session::new(engine, dialect, &mut journal, || 0);

@@ -5,6 +5,7 @@ mod bisect;
 mod engines;
 mod findings;
 mod hunt;
+mod known;
 mod oracles;
 mod reduce;
 mod replay;
@@ -29,6 +30,7 @@ pub fn run(command: Command) -> anyhow::Result<u8> {
         Command::Reduce(args) => reduce::run(args),
         Command::Bisect(args) => bisect::run(args),
         Command::Findings(args) => findings::run(args),
+        Command::Known(args) => known::run(args),
         Command::Engines(args) => engines::run(args),
         Command::Oracles => oracles::run(),
         Command::Bench(args) => bench::run(args),

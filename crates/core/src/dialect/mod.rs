@@ -12,7 +12,7 @@ use crate::engine::Rows;
 use crate::sql::{DataType, Kind, Name, Value};
 
 /// A dialect at one version of its engine: what came later is not in it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Dialect {
     pub name: Name,
     pub features: Features,
@@ -258,6 +258,16 @@ impl Dialect {
 
     pub fn can(&self, feature: Feature) -> bool {
         self.features.has(feature)
+    }
+
+    /// The dialect without some of what it can do.
+    pub fn without(&self, features: &[Feature], functions: &[Name]) -> Dialect {
+        let mut less = self.clone();
+        features.iter().for_each(|feature| less.features.remove(*feature));
+        let left_out = |name: &Name| functions.iter().any(|other| other.eq_ignore_ascii_case(name));
+        less.functions.retain(|function| !left_out(&function.name));
+        less.aggregates.retain(|function| !left_out(&function.name));
+        less
     }
 
     /// Operators and functions take operands of their own kind only.

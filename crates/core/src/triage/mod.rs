@@ -2,6 +2,7 @@
 
 mod features;
 mod history;
+pub mod known;
 mod restate;
 mod signature;
 

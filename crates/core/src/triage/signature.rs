@@ -15,7 +15,7 @@ pub fn signature(subject: &Subject, class: Class) -> String {
 }
 
 /// A wrong row shows as a wrong value where the query counts rows: one thing for the cause.
-fn grade(class: Class) -> &'static str {
+pub(super) fn grade(class: Class) -> &'static str {
     match class {
         Class::WrongRows | Class::WrongValues => "wrong-result",
         other => other.name(),

@@ -1,4 +1,4 @@
-//! A database to test against: the bundled SQLite behind a session, or another engine by its name.
+//! Databases to test against, behind a session.
 
 #![allow(dead_code)] // Each test file uses a part of this.
 
@@ -18,7 +18,8 @@ pub fn sqlite() -> (Box<dyn Engine>, Dialect) {
     (engine, dialect)
 }
 
-/// An engine by its name; none, with a loud line, if it cannot be had.
+/// An engine by its target's name. One that cannot be had is skipped with a loud line, unless
+/// `DISSENT_REQUIRE_ENGINES=1`.
 pub fn open(target: &str) -> Option<(Box<dyn Engine>, Dialect)> {
     let opened = Target::parse(target).and_then(|target| {
         let engine = target.obtain(&mut |step| eprintln!("{target}: {step}"))?.open()?;
