@@ -10,9 +10,9 @@ use dissent_core::engine::{Engine, Reply};
 use dissent_core::finding::{Class, Verdict};
 use dissent_core::generate::Policy;
 use dissent_core::oracle;
+use dissent_core::oracle::valscope::derive;
 use dissent_core::oracle::valscope::relation::{Change, Direction, Nulls, Span};
 use dissent_core::oracle::valscope::rules::{Rule, Stop};
-use dissent_core::oracle::valscope::derive;
 use dissent_core::sql::*;
 use dissent_core::subject::Subject;
 use dissent_core::walk::Walk;
@@ -112,7 +112,8 @@ fn outline(sql: &str) -> (Vec<String>, Option<String>) {
         return (Vec::new(), None);
     };
     let items = list.split(", ").map(str::to_string).collect();
-    let keys = flat.split(" GROUP BY ").nth(1).map(|rest| rest.split(" HAVING ").next().unwrap_or("").to_string());
+    let keys =
+        flat.split(" GROUP BY ").nth(1).map(|rest| rest.split(" HAVING ").next().unwrap_or("").to_string());
     (items, keys)
 }
 
@@ -166,7 +167,8 @@ fn union_all_for_union_is_found() {
 fn a_lost_null_group_is_found() {
     let lose = |sql: &str, reply: Reply| {
         let (items, keys) = outline(sql);
-        let grouped = keys.is_some_and(|keys| items.first().is_some_and(|first| keys.starts_with(first.as_str())));
+        let grouped =
+            keys.is_some_and(|keys| items.first().is_some_and(|first| keys.starts_with(first.as_str())));
         let bad = grouped && is_on_the_bad_plan(sql);
         keep_rows(reply, |row| !bad || row.first() != Some(&Value::Null))
     };
@@ -281,8 +283,12 @@ fn select(select: Select) -> Query {
 fn over_max(item: Expr) -> Query {
     let mut inner = from_t1(vec![max("c1")], None);
     inner.items = vec![SelectItem::Expr { expr: max("c1"), alias: Some("x".into()) }];
-    let derived =
-        TableRef::Derived { query: Box::new(select(inner)), alias: "d".into(), columns: Vec::new(), lateral: false };
+    let derived = TableRef::Derived {
+        query: Box::new(select(inner)),
+        alias: "d".into(),
+        columns: Vec::new(),
+        lateral: false,
+    };
     select(Select {
         items: vec![item.into()],
         from: vec![derived],
@@ -441,6 +447,14 @@ fn arithmetic_is_over_small_whole_numbers() {
     assert_refused(select(from_t1(vec![c("c3")], None)), "add-constant 0", reason);
     let sum = select(from_t1(vec![Expr::aggregate("SUM", vec![c("c4")])], under_100()));
     assert_refused(sum, "condition-true 0", "sum that may overflow or round");
+}
+
+#[test]
+fn a_product_follows_the_sign_of_an_unchanged_constant() {
+    let product = |by| select(from_t1(vec![Expr::binary(BinaryOp::Mul, c("c1"), Expr::int(by))], None));
+    assert_eq!(predicted(product(-2), "add-constant 0").1, Change::toward(Direction::Down));
+    assert_eq!(predicted(product(2), "add-constant 0").1, Change::toward(Direction::Up));
+    assert_refused(product(2), "add-constant 1", "product of a changed value and no constant");
 }
 
 #[test]

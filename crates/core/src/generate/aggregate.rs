@@ -103,11 +103,12 @@ impl Generator<'_> {
             }
             _ => {}
         }
-        let whole = match (self.own_column(Kind::Int), self.dialect.casts.iter().find(|c| c.ty.kind == Kind::Int)) {
-            (Some(column), _) if self.dialect.is_typed() => column.expr,
-            (Some(column), Some(cast)) => Expr::Cast { expr: Box::new(column.expr), ty: cast.ty.clone() },
-            _ => return Expr::int(1),
-        };
+        let whole =
+            match (self.own_column(Kind::Int), self.dialect.casts.iter().find(|c| c.ty.kind == Kind::Int)) {
+                (Some(column), _) if self.dialect.is_typed() => column.expr,
+                (Some(column), Some(cast)) => Expr::Cast { expr: Box::new(column.expr), ty: cast.ty.clone() },
+                _ => return Expr::int(1),
+            };
         Expr::binary(BinaryOp::Mod, whole, Expr::int(1000))
     }
 

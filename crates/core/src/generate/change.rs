@@ -110,7 +110,10 @@ impl<'a> Generator<'a> {
         }
         let or = self.conflict_policy(table);
         let names = columns.iter().map(|column| column.name.clone()).collect();
-        if self.rng.chance(4) && or.is_some() && !table.strict && columns.iter().all(|c| !c.rowid_alias && !c.counts)
+        if self.rng.chance(4)
+            && or.is_some()
+            && !table.strict
+            && columns.iter().all(|c| !c.rowid_alias && !c.counts)
         {
             return Some(self.insert_from_query(table, names, columns.len(), or));
         }

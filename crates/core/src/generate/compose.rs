@@ -97,7 +97,8 @@ impl Generator<'_> {
             let select = self.plain_rows()?;
             let mut query = self.finish(select);
             // What is joined outward, shared or computed cannot be locked.
-            let lockable = matches!(query.as_select().map(|select| &*select.from), Some([TableRef::Table { .. }]));
+            let lockable =
+                matches!(query.as_select().map(|select| &*select.from), Some([TableRef::Table { .. }]));
             if self.dialect.can(Feature::Locking) && lockable && query.with.is_none() && self.rng.chance(25) {
                 query.locking = Some(*self.rng.pick(&[Locking::Update, Locking::Share]));
             }
@@ -230,7 +231,8 @@ impl Generator<'_> {
             None => vec![None; self.rng.between(1, 2)],
         };
         for kind in wanted {
-            let fitting: Vec<_> = columns.iter().filter(|(_, k)| kind.is_none_or(|kind| kind == *k)).collect();
+            let fitting: Vec<_> =
+                columns.iter().filter(|(_, k)| kind.is_none_or(|kind| kind == *k)).collect();
             let (expr, kind) = match (self.rng.choose(&fitting), kind) {
                 (Some((expr, kind)), _) => (expr.clone(), *kind),
                 (None, Some(kind)) => (self.constant(kind), kind),

@@ -382,7 +382,11 @@ impl<'a> Generator<'a> {
         })
     }
 
-    pub(super) fn subquery(&mut self, depth: usize, item: impl FnOnce(&mut Self, usize) -> SelectItem) -> Query {
+    pub(super) fn subquery(
+        &mut self,
+        depth: usize,
+        item: impl FnOnce(&mut Self, usize) -> SelectItem,
+    ) -> Query {
         let depth = depth.saturating_sub(1);
         let outer = self.scope.len();
         let inner = std::mem::replace(&mut self.inner, outer);

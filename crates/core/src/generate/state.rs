@@ -364,7 +364,9 @@ impl State {
 
     fn insert(&mut self, insert: &Insert) {
         let columns = match self.table(&insert.table) {
-            Some(table) if insert.columns.is_empty() => table.columns.iter().map(|c| c.name.clone()).collect(),
+            Some(table) if insert.columns.is_empty() => {
+                table.columns.iter().map(|c| c.name.clone()).collect()
+            }
             _ => insert.columns.clone(),
         };
         if let Some(upsert) = &insert.upsert {

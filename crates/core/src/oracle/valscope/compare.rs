@@ -15,7 +15,8 @@ use crate::sql::Value;
 pub fn violation(relation: &Relation, original: &Rows, mutated: &Rows) -> Option<Difference> {
     let columns = relation.columns.len();
     if (original.columns, mutated.columns) != (columns, columns) {
-        let text = format!("{} columns and {} where {columns} are expected", original.columns, mutated.columns);
+        let text =
+            format!("{} columns and {} where {columns} are expected", original.columns, mutated.columns);
         return Some(Difference { class: Class::WrongValues, text });
     }
     if relation.span == Span::Bijective && original.len() != mutated.len() {
@@ -85,7 +86,8 @@ impl Pairing<'_> {
 
     fn without_partner_in<'r>(&self, smaller: &[&'r [Value]], larger: &[&'r [Value]]) -> Option<&'r [Value]> {
         let columns = self.relation.columns.iter().enumerate();
-        let directed: Vec<usize> = columns.filter(|(_, column)| !is_equal(column)).map(|(at, _)| at).collect();
+        let directed: Vec<usize> =
+            columns.filter(|(_, column)| !is_equal(column)).map(|(at, _)| at).collect();
         match directed.as_slice() {
             [] => smaller.get(larger.len()).copied(),
             [at] if self.relation.columns[*at].change.nulls == Nulls::Alike => {
@@ -126,7 +128,8 @@ impl Pairing<'_> {
             (rows, values)
         };
         let ((smaller, few), (larger, many)) = (sorted(smaller), sorted(larger));
-        let values = smaller[..few].iter().zip(larger[..many].iter().map(Some).chain(std::iter::repeat(None)));
+        let values =
+            smaller[..few].iter().zip(larger[..many].iter().map(Some).chain(std::iter::repeat(None)));
         for (row, partner) in values {
             if !partner.is_some_and(|partner| self.fits_at(at, &row[at], &partner[at])) {
                 return Some(row);
@@ -227,7 +230,8 @@ mod tests {
     #[test]
     fn several_directed_columns_need_a_matching() {
         let both = relation(Span::Bijective, &[UP, UP.negated()]);
-        let (a, b) = (rows(2, &[Some(1), Some(5), Some(1), Some(9)]), rows(2, &[Some(2), Some(9), Some(1), Some(4)]));
+        let (a, b) =
+            (rows(2, &[Some(1), Some(5), Some(1), Some(9)]), rows(2, &[Some(2), Some(9), Some(1), Some(4)]));
         assert_eq!(violation(&both, &a, &b), None);
         let c = rows(2, &[Some(2), Some(9), Some(1), Some(6)]);
         let wrong = violation(&both, &a, &c).expect("5 has nothing below it");

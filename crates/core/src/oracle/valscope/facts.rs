@@ -136,9 +136,7 @@ impl Facts<'_> {
             BinaryOp::Add => corners(i128::saturating_add),
             BinaryOp::Sub => corners(i128::saturating_sub),
             BinaryOp::Mul => corners(i128::saturating_mul),
-            BinaryOp::Mod if b.0 == b.1 && b.0 > 0 => {
-                Some((if a.0 < 0 { 1 - b.0 } else { 0 }, b.0 - 1))
-            }
+            BinaryOp::Mod if b.0 == b.1 && b.0 > 0 => Some((if a.0 < 0 { 1 - b.0 } else { 0 }, b.0 - 1)),
             _ => None,
         };
         match whole {

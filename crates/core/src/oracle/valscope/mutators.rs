@@ -132,8 +132,7 @@ fn set_operator_to_left(node: Node, out: &mut Proposals) {
 /// An outer join has the rows of the inner one and padded ones.
 fn join_more_outer(node: Node, out: &mut Proposals) {
     use JoinKind::*;
-    let Node::Table(TableRef::Join { kind, left, right, on: on @ JoinOn::On(_) }) = node
-    else {
+    let Node::Table(TableRef::Join { kind, left, right, on: on @ JoinOn::On(_) }) = node else {
         return;
     };
     let wider: &[JoinKind] = match kind {
@@ -157,15 +156,16 @@ fn joins(kind: JoinKind, on: &JoinOn, dialect: &Dialect) -> bool {
     match kind {
         JoinKind::Left => dialect.can(Feature::LeftJoin),
         JoinKind::Right => dialect.can(Feature::RightJoin),
-        JoinKind::Full => dialect.can(Feature::FullJoin) && (equality || dialect.can(Feature::FullJoinAnyhow)),
+        JoinKind::Full => {
+            dialect.can(Feature::FullJoin) && (equality || dialect.can(Feature::FullJoinAnyhow))
+        }
         JoinKind::Inner | JoinKind::Cross => true,
     }
 }
 
 fn join_less_outer(node: Node, out: &mut Proposals) {
     use JoinKind::*;
-    let Node::Table(TableRef::Join { kind, left, right, on: on @ JoinOn::On(_) }) = node
-    else {
+    let Node::Table(TableRef::Join { kind, left, right, on: on @ JoinOn::On(_) }) = node else {
         return;
     };
     let narrower: &[JoinKind] = match kind {

@@ -14,6 +14,9 @@ use crate::sql::*;
 
 type Outcome<T> = Result<T, Stop>;
 
+/// The operands of a product, where they are constants.
+type Factors = (Option<i64>, Option<i64>);
+
 /// What is predicted of a query and its mutation, and the rules that it follows from.
 pub fn predict(query: &Query, sites: &[Site], facts: &Facts) -> Result<(Relation, Vec<Rule>), Stop> {
     let mut walk = Propagation {
@@ -390,7 +393,8 @@ impl Propagation<'_> {
         let second = self.scope().sources.len();
         let right = self.table(right)?;
         let sources = &self.scope().sources;
-        let values = [&sources[first..second], &sources[second..]].map(|side| side.iter().any(Source::is_changed));
+        let values =
+            [&sources[first..second], &sources[second..]].map(|side| side.iter().any(Source::is_changed));
         let condition = match on {
             JoinOn::On(condition) => self.predicate(condition)?,
             JoinOn::Nothing => Shift::None,
@@ -498,7 +502,11 @@ impl Propagation<'_> {
             }
             other => {
                 let cell = self.value_below(other)?;
-                if cell.change.is_none() { Ok(Shift::None) } else { Err(Stop("changed value as a condition")) }
+                if cell.change.is_none() {
+                    Ok(Shift::None)
+                } else {
+                    Err(Stop("changed value as a condition"))
+                }
             }
         }
     }
@@ -645,13 +653,14 @@ impl Propagation<'_> {
                 if *op == UnaryOp::Plus {
                     return Ok(cell);
                 }
-                let known = cell.known.map(|known| Known { whole: known.whole.map(|(a, b)| (-b, -a)), ..known });
+                let known =
+                    cell.known.map(|known| Known { whole: known.whole.map(|(a, b)| (-b, -a)), ..known });
                 Ok(Cell { change: cell.change.negated(), known })
             }
             Expr::Binary { op, left, right } if !op.is_comparison() && !is_connective(*op) => {
-                let factor = constant(left).or(constant(right));
+                let factors = (constant(left), constant(right));
                 let (left, right) = (self.value(left)?, self.value(right)?);
-                self.arithmetic(*op, left, right, factor)
+                self.arithmetic(*op, left, right, factors)
             }
             Expr::Cast { expr, ty } => {
                 self.unchanged(expr, "CAST of a changed value")?;
@@ -665,7 +674,9 @@ impl Propagation<'_> {
                 let one_row = query.as_select().is_some_and(|select| {
                     select.group_by.is_empty() && select.having.is_none() && query.limit.is_none()
                 });
-                let [(_, cell)] = rows.columns.as_slice() else { return Err(Stop("subquery of several columns")) };
+                let [(_, cell)] = rows.columns.as_slice() else {
+                    return Err(Stop("subquery of several columns"));
+                };
                 if rows.is_changed() {
                     if !one_row || rows.span != Span::Bijective {
                         return Err(Stop("scalar subquery without an aggregate"));
@@ -721,7 +732,11 @@ impl Propagation<'_> {
                     true => self.predicate(expr)? != Shift::None,
                     false => !self.value(expr)?.change.is_none(),
                 };
-                if changed { Err(Stop("IS NULL of a change")) } else { Ok(Cell::same(Known::of_kind(Kind::Bool))) }
+                if changed {
+                    Err(Stop("IS NULL of a change"))
+                } else {
+                    Ok(Cell::same(Known::of_kind(Kind::Bool)))
+                }
             }
             condition if is_condition(condition) => match self.predicate_below(condition)? {
                 Shift::None => Ok(Cell::same(Known::of_kind(Kind::Bool))),
@@ -732,7 +747,7 @@ impl Propagation<'_> {
         }
     }
 
-    fn arithmetic(&mut self, op: BinaryOp, left: Cell, right: Cell, factor: Option<i64>) -> Outcome<Cell> {
+    fn arithmetic(&mut self, op: BinaryOp, left: Cell, right: Cell, factors: Factors) -> Outcome<Cell> {
         let known = left.known.zip(right.known).map(|(a, b)| self.facts.computed(op, a, b));
         if left.change.is_none() && right.change.is_none() {
             return Ok(Cell { change: Change::NONE, known });
@@ -743,9 +758,10 @@ impl Propagation<'_> {
         let change = match op {
             BinaryOp::Add => left.change.and(right.change),
             BinaryOp::Sub => left.change.and(right.change.negated()),
-            BinaryOp::Mul => match (factor, left.change.is_none(), right.change.is_none()) {
-                (Some(factor), false, true) => Some(rules::times(left.change, factor)),
-                (Some(factor), true, false) => Some(rules::times(right.change, factor)),
+            // A constant that is mutated itself is none.
+            BinaryOp::Mul => match factors {
+                (_, Some(factor)) if right.change.is_none() => Some(rules::times(left.change, factor)),
+                (Some(factor), _) if left.change.is_none() => Some(rules::times(right.change, factor)),
                 _ => return Err(Stop("product of a changed value and no constant")),
             },
             _ => return Err(Stop("function of a changed value")),
@@ -765,8 +781,10 @@ impl Propagation<'_> {
 
     fn column(&self, reference: &ColumnRef) -> Outcome<Cell> {
         for scope in self.scopes.iter().rev() {
-            let owners =
-                scope.sources.iter().filter(|source| reference.table.as_ref().is_none_or(|t| *t == source.alias));
+            let owners = scope
+                .sources
+                .iter()
+                .filter(|source| reference.table.as_ref().is_none_or(|t| *t == source.alias));
             let mut presumed = false;
             let mut found = None;
             for source in owners {
@@ -822,7 +840,11 @@ impl Propagation<'_> {
         let arg = args.first().map_or(Change::NONE, |cell| cell.change);
         if args.len() > 1 || !aggregate.order_by.is_empty() {
             let changed = rows != Span::Bijective || args.iter().any(|cell| !cell.change.is_none());
-            return if changed { Err(Stop("aggregate that is not known")) } else { Ok(Cell { change: arg, known }) };
+            return if changed {
+                Err(Stop("aggregate that is not known"))
+            } else {
+                Ok(Cell { change: arg, known })
+            };
         }
         if rows == Span::Bijective && arg.is_none() {
             return Ok(Cell { change: Change::NONE, known });
