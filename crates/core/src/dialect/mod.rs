@@ -283,6 +283,15 @@ impl Dialect {
         self.aggregates.iter().any(|function| function.name.eq_ignore_ascii_case(name) && takes(function))
     }
 
+    /// A statement's text that is one of maintenance, with some table's name in it.
+    pub fn is_maintenance(&self, text: &str) -> bool {
+        let fits = |form: &Name| {
+            let (before, after) = form.split_once("{}").unwrap_or((form, ""));
+            text.starts_with(before) && text.ends_with(after)
+        };
+        self.maintenance.iter().any(fits)
+    }
+
     /// A type of which only a prefix can be a key.
     pub fn is_prefixed(&self, ty: &DataType) -> bool {
         self.type_entry(ty).is_some_and(|entry| entry.prefixed)

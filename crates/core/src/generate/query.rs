@@ -157,9 +157,14 @@ impl<'a> Generator<'a> {
     }
 
     fn derived(&mut self) -> TableRef {
-        let alias = self.fresh_name('d');
         let query = self.isolated(|g| g.relation_query(1));
         let columns = Arc::new(self.state.columns_of(&query, self.dialect));
+        self.derived_from(query, columns)
+    }
+
+    /// A query as a relation in scope: a derived table or a common one.
+    pub(super) fn derived_from(&mut self, query: Query, columns: Arc<Vec<Column>>) -> TableRef {
+        let alias = self.fresh_name('d');
         self.scope.push(Relation { alias: alias.clone(), columns });
         if self.dialect.can(Feature::Cte) && self.rng.chance(35) {
             let materialized = self.rng.chance(40).then(|| self.rng.chance(50));
@@ -377,7 +382,11 @@ impl<'a> Generator<'a> {
         })
     }
 
-    fn subquery(&mut self, depth: usize, item: impl FnOnce(&mut Self, usize) -> SelectItem) -> Query {
+    pub(super) fn subquery(
+        &mut self,
+        depth: usize,
+        item: impl FnOnce(&mut Self, usize) -> SelectItem,
+    ) -> Query {
         let depth = depth.saturating_sub(1);
         let outer = self.scope.len();
         let inner = std::mem::replace(&mut self.inner, outer);

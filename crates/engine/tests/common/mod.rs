@@ -75,6 +75,7 @@ pub struct Counting {
     pub passes: u64,
     pub nonempty: u64,
     pub skips: u64,
+    pub reasons: std::collections::BTreeMap<String, u64>,
     pub findings: Vec<(Subject, Evidence)>,
     pub unstable: u64,
 }
@@ -93,7 +94,10 @@ impl Watcher for Counting {
                 self.passes += 1;
                 self.nonempty += u64::from(*nonempty);
             }
-            Verdict::Skip(_) => self.skips += 1,
+            Verdict::Skip(reason) => {
+                self.skips += 1;
+                *self.reasons.entry(reason.to_string()).or_insert(0) += 1;
+            }
             Verdict::Bug(_) => {}
         }
     }
