@@ -11,6 +11,7 @@ use crate::duckdb::DuckdbEngine;
 use crate::mysql;
 use crate::postgres;
 use crate::sqlite::SqliteEngine;
+use crate::url::ServerUrl;
 
 /// Enough to open the engine in any process on this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +29,8 @@ pub enum Source {
     Mysql(mysql::Place),
     /// A libchdb.
     Clickhouse { path: PathBuf },
+    /// A ClickHouse server, by HTTP.
+    ClickhouseServer(ServerUrl),
 }
 
 impl Source {
@@ -39,6 +42,7 @@ impl Source {
             Source::Postgres(place) => Box::new(place.open()?),
             Source::Mysql(place) => Box::new(mysql::MysqlEngine::open(place)?),
             Source::Clickhouse { path } => Box::new(ClickhouseEngine::load(path)?),
+            Source::ClickhouseServer(url) => Box::new(ClickhouseEngine::connect(url)?),
         })
     }
 }
