@@ -11,17 +11,18 @@ pub fn fresh_name(mark: Option<&str>) -> String {
 }
 
 /// What all names with this mark begin with.
-pub fn beginning(mark: Option<&str>) -> String {
+fn beginning(mark: Option<&str>) -> String {
     match mark {
         Some(mark) => format!("{PREFIX}{mark}_"),
         None => PREFIX.to_string(),
     }
 }
 
-/// Whether a name may be part of a statement as it is: names that a server tells are checked before they are
-/// used.
-pub fn is_plain(name: &str) -> bool {
-    name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+/// Whether a name that a server told was made with this mark, and nobody else's. It may be part of a statement
+/// as it is.
+pub fn is_marked(name: &str, mark: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    name.starts_with(&beginning(Some(mark))) && name.bytes().all(plain)
 }
 
 #[cfg(test)]
@@ -32,9 +33,9 @@ mod tests {
     fn a_mark_tells_whose_a_database_is() {
         let (first, second) = (fresh_name(Some("m1")), fresh_name(Some("m1")));
         assert_ne!(first, second);
-        assert!(first.starts_with(&beginning(Some("m1"))) && is_plain(&first));
-        assert!(!fresh_name(Some("m12")).starts_with(&beginning(Some("m1"))));
-        assert!(!fresh_name(None).starts_with(&beginning(Some("m1"))));
-        assert!(!is_plain("dissent_x; DROP"));
+        assert!(is_marked(&first, "m1") && is_marked(&second, "m1"));
+        assert!(!is_marked(&fresh_name(Some("m12")), "m1"));
+        assert!(!is_marked(&fresh_name(None), "m1"));
+        assert!(!is_marked("dissent_m1_x; DROP DATABASE shop", "m1"));
     }
 }

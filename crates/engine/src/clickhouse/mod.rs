@@ -96,7 +96,11 @@ impl ClickhouseEngine {
             lost: false,
             last_prepared: 0,
         };
-        engine.version = engine.single("SELECT version()")?;
+        engine.version =
+            engine.single("SELECT version()").map_err(|reason| match reason.contains(binary::FORMAT) {
+                true => format!("it is too old: it does not know the format {}", binary::FORMAT),
+                false => reason,
+            })?;
         let list: Vec<String> = SETTINGS.iter().map(|(name, _)| format!("'{name}'")).collect();
         let known = engine.single(&format!(
             "SELECT arrayStringConcat(groupArray(name), ' ') FROM system.settings WHERE name IN ({})",
@@ -167,6 +171,22 @@ impl ClickhouseEngine {
         let at_once = self.command(&format!("DROP DATABASE IF EXISTS {database} SYNC"));
         at_once.or_else(|_| self.command(&format!("DROP DATABASE IF EXISTS {database}")))
     }
+}
+
+/// Drops the databases with the mark of this address.
+pub(crate) fn sweep(url: &ServerUrl) -> Result<(), String> {
+    let Some(mark) = &url.mark else { return Ok(()) };
+    let mut link = Remote::new(url);
+    let mut ask = |sql: &str| {
+        let limit = Duration::from_secs(10);
+        let question = Question { sql, format: "TabSeparated", parameters: &[], limit };
+        link.query(&question).map_err(|error| error.message)
+    };
+    let names = String::from_utf8_lossy(&ask("SELECT name FROM system.databases")?).into_owned();
+    for name in names.lines().filter(|name| own::is_marked(name, mark)) {
+        ask(&format!("DROP DATABASE IF EXISTS {name} SYNC"))?;
+    }
+    Ok(())
 }
 
 /// The name of the setting that a statement changes.

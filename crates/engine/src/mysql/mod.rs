@@ -267,6 +267,19 @@ impl MysqlEngine {
     }
 }
 
+/// Drops the databases with the mark of this login.
+pub fn sweep(login: &Login) -> Result<(), String> {
+    let Some(mark) = &login.mark else { return Ok(()) };
+    let swept = Conn::new(login.options(GRACE + GRACE)).and_then(|mut conn| {
+        let names: Vec<String> = conn.query("SHOW DATABASES")?;
+        for name in names.iter().filter(|name| own::is_marked(name, mark)) {
+            conn.query_drop(format!("DROP DATABASE IF EXISTS {name}"))?;
+        }
+        Ok(())
+    });
+    swept.map_err(|error| told(&error))
+}
+
 /// Strict, and no column without an aggregate (SOUNDNESS 1); words that all relatives know.
 const SQL_MODE: &str = "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,STRICT_ALL_TABLES,NO_ZERO_IN_DATE,\
                         NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION";

@@ -269,6 +269,24 @@ impl Drop for PostgresEngine {
     }
 }
 
+/// Drops the databases with the mark of this address.
+pub fn sweep(url: &ServerUrl) -> Result<(), String> {
+    let Some(mark) = &url.mark else { return Ok(()) };
+    let mut wire = Host::Remote(url.clone()).connect(None)?;
+    let names = match wire.query("SELECT datname FROM pg_database", usize::MAX) {
+        Ok(Reply::Rows(rows)) => rows.values,
+        other => return told(other),
+    };
+    for name in names {
+        if let Value::Text(name) = name
+            && own::is_marked(&name, mark)
+        {
+            drop_database(&mut wire, &name);
+        }
+    }
+    Ok(())
+}
+
 /// `Err` for every statement that did not succeed.
 fn told(reply: io::Result<Reply>) -> Result<(), String> {
     match reply {

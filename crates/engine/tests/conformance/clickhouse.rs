@@ -93,7 +93,6 @@ fn suite(target: &str) -> Suite {
                 "'it''s \u{e9}\u{1f980} \\\\N\\t'",
                 text("it's \u{e9}\u{1f980} \\N\t"),
             ),
-            (ty("LowCardinality(Nullable(String))", Kind::Text), "'x'", text("x")),
             (ty("Date", Kind::Date), "'2020-02-29'", other(Kind::Date, "2020-02-29")),
             (
                 ty("DateTime", Kind::Timestamp),

@@ -4,6 +4,9 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
 
 use dissent_engine::{Source, Target};
 use libloading::os::unix::{Library, Symbol};
@@ -12,10 +15,12 @@ pub const PASSWORD: &str = "s3cret pass";
 
 pub struct Responder {
     port: u16,
+    over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Responder {
-    /// Answers until the process ends. `None`: there is no library.
+    /// Answers until it is dropped. `None`: there is no library.
     pub fn start() -> Option<Responder> {
         let source = Target::parse("clickhouse@26.7").unwrap().obtain(&mut |_| {});
         let path = match source {
@@ -25,15 +30,20 @@ impl Responder {
         };
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        std::thread::spawn(move || {
+        let over = Arc::new(AtomicBool::new(false));
+        let seen = over.clone();
+        let thread = std::thread::spawn(move || {
             let data = tempfile::tempdir().unwrap();
             let engine = Engine::load(&path, data.path());
             // One client at a time is all there is.
             for stream in listener.incoming().flatten() {
+                if seen.load(Ordering::Relaxed) {
+                    return;
+                }
                 converse(&engine, stream);
             }
         });
-        Some(Responder { port })
+        Some(Responder { port, over, thread: Some(thread) })
     }
 
     pub fn port(&self) -> u16 {
@@ -55,6 +65,17 @@ impl Responder {
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
         assert!(head.starts_with("HTTP/1.1 200"), "{answer}");
         body.lines().map(str::to_string).collect()
+    }
+}
+
+impl Drop for Responder {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        // A connection wakes it up.
+        let _ = TcpStream::connect(("127.0.0.1", self.port));
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
     }
 }
 
@@ -162,9 +183,16 @@ fn decoded(text: &str) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
+impl Drop for Engine {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
 /// Libchdb, as raw as the server needs it.
 struct Engine {
-    library: Library,
+    /// Never unloaded: it has threads of its own.
+    library: &'static Library,
     connection: *mut *mut c_void,
 }
 
@@ -172,7 +200,7 @@ impl Engine {
     fn load(path: &Path, data: &Path) -> Engine {
         // SAFETY: the library is libchdb, and its functions have the signatures that are stated here and below.
         unsafe {
-            let library = Library::new(path).unwrap();
+            let library: &'static Library = Box::leak(Box::new(Library::new(path).unwrap()));
             let connect: Symbol<unsafe extern "C" fn(c_int, *mut *mut c_char) -> *mut *mut c_void> =
                 library.get(b"chdb_connect\0").unwrap();
             let place = CString::new(format!("--path={}", data.display())).unwrap();
@@ -181,6 +209,12 @@ impl Engine {
             assert!(!connection.is_null() && !(*connection).is_null());
             Engine { library, connection }
         }
+    }
+
+    fn close(&self) {
+        let close: Symbol<unsafe extern "C" fn(*mut *mut c_void)> = self.function(b"chdb_close_conn\0");
+        // SAFETY: open, and closed only when the value is dropped.
+        unsafe { close(self.connection) };
     }
 
     fn function<T>(&self, name: &[u8]) -> Symbol<T> {

@@ -53,7 +53,7 @@ fn suite(target: &str) -> Suite {
         errors: &[
             ("SELEC 1", ErrorClass::Syntax),
             ("SELECT 1; SELECT 2", ErrorClass::Syntax),
-            ("SELECT nothing", ErrorClass::Semantic),
+            ("SELECT no_such_column", ErrorClass::Semantic),
             ("SELECT * FROM nowhere", ErrorClass::Semantic),
             ("INSERT INTO k VALUES (1, 1)", ErrorClass::Constraint),
             ("INSERT INTO k VALUES (2, NULL)", ErrorClass::Constraint),
@@ -65,7 +65,7 @@ fn suite(target: &str) -> Suite {
             insert: "INSERT INTO p VALUES (?1, ?2)",
             count: "SELECT COUNT(*) FROM p WHERE a > ?1",
             types: [ty("INTEGER", Kind::Int), ty("TEXT", Kind::Text)],
-            wrong: ("SELECT nothing", ErrorClass::Semantic),
+            wrong: ("SELECT no_such_column", ErrorClass::Semantic),
             unkeyed: Some(Value::Null),
         },
         sql_prepared: &[],
