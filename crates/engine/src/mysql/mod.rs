@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::time::Duration;
 
+use dissent_core::dialect::Version;
 use dissent_core::engine::{Engine, ErrorClass, Limits, Prepared, Reply, Rows, SqlError, Trouble};
 use dissent_core::sql::{DataType, Value};
 use mysql::prelude::{Protocol, Queryable};
@@ -61,13 +62,16 @@ impl Flavour {
         }
     }
 
-    /// The engine's own limit for a statement.
-    fn time_limit(self, millis: u64) -> String {
-        match self {
+    /// The engine's own limit for a statement; versions that have none are interrupted from outside.
+    fn time_limit(self, millis: u64, version: &str) -> Option<String> {
+        Some(match self {
+            Flavour::Mysql | Flavour::Percona if Version::parse(version) < Version::parse("5.7.8") => {
+                return None;
+            }
             Flavour::Mysql | Flavour::Percona | Flavour::Tidb => format!("max_execution_time={millis}"),
             Flavour::Mariadb => format!("max_statement_time={}", millis as f64 / 1000.0),
             Flavour::OceanBase => format!("ob_query_timeout={}", millis * 1000),
-        }
+        })
     }
 
     /// The number in what `VERSION()` returns: relatives put the version they imitate first.
@@ -200,10 +204,9 @@ impl MysqlEngine {
     fn settle(&self, conn: &mut Conn) -> mysql::Result<()> {
         conn.select_db(&self.database)?;
         conn.query_drop("SET NAMES utf8mb4")?;
-        conn.query_drop(format!(
-            "SET sql_mode='{SQL_MODE}', time_zone='+00:00', {}",
-            self.flavour.time_limit(self.limits.millis)
-        ))
+        let limit = self.flavour.time_limit(self.limits.millis, &self.version);
+        let limit = limit.map(|limit| format!(", {limit}")).unwrap_or_default();
+        conn.query_drop(format!("SET sql_mode='{SQL_MODE}', time_zone='+00:00'{limit}"))
     }
 
     /// Asks the server something; what it fails with is a value.
@@ -224,11 +227,7 @@ impl MysqlEngine {
                 }
                 Ok(Err(failure))
             }
-            Err(mysql::Error::IoError(error))
-                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) =>
-            {
-                self.interrupt().map(Err)
-            }
+            Err(error) if is_late(&error) => self.interrupt().map(Err),
             Err(error) => Ok(Err(self.lost(&error))),
         }
     }
@@ -324,6 +323,18 @@ fn told(error: &mysql::Error) -> String {
         mysql::Error::MySqlError(error) => error.message.clone(),
         other => other.to_string(),
     }
+}
+
+/// Nothing came within the time that a read may take.
+fn is_late(error: &mysql::Error) -> bool {
+    let cause = match error {
+        mysql::Error::IoError(error) => Some(error),
+        mysql::Error::CodecError(error) => {
+            std::error::Error::source(error).and_then(|cause| cause.downcast_ref::<std::io::Error>())
+        }
+        _ => None,
+    };
+    cause.is_some_and(|cause| matches!(cause.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut))
 }
 
 fn trouble(error: &mysql::Error) -> Trouble {

@@ -127,6 +127,19 @@ fn mysql_newest() {
     mysql("mysql").run();
 }
 
+/// It has no limit of its own for a statement, and knows no WITH.
+#[test]
+fn mysql_5_6() {
+    let suite = mysql("mysql@5.6");
+    Suite {
+        endless: "SELECT BENCHMARK(1000000000000, MD5('a'))",
+        many_rows: "SELECT 1 FROM information_schema.collations, mysql.help_topic",
+        boundless: None,
+        ..suite
+    }
+    .run();
+}
+
 #[test]
 fn oceanbase_newest() {
     let suite = mysql("oceanbase");
