@@ -44,10 +44,13 @@ pub enum Command {
     Worker,
 }
 
+/// What is tested if nothing is named.
+pub const DEFAULT_TARGET: &str = "sqlite";
+
 #[derive(Debug, clap::Args)]
 pub struct HuntArgs {
     /// The database to test: sqlite, sqlite@3.30.1, sqlite:path=/…/libsqlite3.so
-    #[arg(default_value = "sqlite")]
+    #[arg(default_value = DEFAULT_TARGET)]
     pub target: String,
 
     /// Stop after this time: 30s, 10m, 2h [default: until Ctrl-C]
@@ -71,8 +74,8 @@ pub struct HuntArgs {
     pub out: Option<PathBuf>,
 
     /// Go on with the campaign in this directory, killed or ended: the same target, oracles and seed, behind
-    /// the databases it has visited
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["target", "jobs", "seed", "oracles", "out", "max_cases", "log_statements", "no_reduce", "reduce_checks", "keep_duplicates"])]
+    /// the databases it has visited (name the target again if its address holds a password: that is not kept)
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["jobs", "seed", "oracles", "out", "max_cases", "log_statements", "no_reduce", "reduce_checks", "keep_duplicates"])]
     pub resume: Option<PathBuf>,
 
     /// Stop after this many bugs (with --no-reduce: findings)

@@ -3,10 +3,11 @@
 mod common;
 
 use common::{Counting, sqlite};
-use dissent_core::engine::{Engine, Limits, Reply, Trouble};
+use dissent_core::engine::{Engine, Limits, Prepared, Reply, SqlError, Trouble};
 use dissent_core::generate::Policy;
 use dissent_core::oracle;
 use dissent_core::session::{Counts, NoJournal, Session};
+use dissent_core::sql::{DataType, Value};
 use dissent_core::walk::Walk;
 
 /// Passes everything on and keeps the text.
@@ -28,6 +29,15 @@ impl Engine for Recording {
     }
     fn set_limits(&mut self, limits: Limits) {
         self.engine.set_limits(limits);
+    }
+    fn prepare(&mut self, sql: &str, types: &[DataType]) -> Result<Result<Prepared, SqlError>, Trouble> {
+        self.engine.prepare(sql, types)
+    }
+    fn execute_prepared(&mut self, statement: &Prepared, values: &[Value]) -> Result<Reply, Trouble> {
+        self.engine.execute_prepared(statement, values)
+    }
+    fn close_prepared(&mut self, statement: Prepared) -> Result<(), Trouble> {
+        self.engine.close_prepared(statement)
     }
 }
 

@@ -22,7 +22,8 @@ use dissent_engine::sqlite::SqliteEngine;
 type Notes = BTreeMap<String, u64>;
 
 fn walk(engine: &mut dyn Engine, dialect: &Dialect, seed: u64, checks: u64) -> (Counting, Notes) {
-    let walk = Walk { dialect, oracles: oracle::select("valscope"), seed, policy: Policy::default() };
+    let walk =
+        Walk { dialect, calm: None, oracles: oracle::select("valscope"), seed, policy: Policy::default() };
     let mut watcher = Counting { cases_left: u64::MAX, ..Counting::default() };
     let notes = with_session(engine, dialect, |session| {
         for number in 0.. {

@@ -48,6 +48,8 @@ pub struct Plan {
     pub known: Vec<Known>,
     /// Where to go on, if the campaign was there before.
     pub position: Option<Position>,
+    /// In the names of the databases that workers make on somebody's server.
+    pub mark: String,
 }
 
 impl Plan {

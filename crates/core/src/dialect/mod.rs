@@ -230,6 +230,8 @@ fn written(name: &str) -> Result<toml::Table, DialectError> {
     match file.remove("inherits") {
         Some(toml::Value::String(relative)) => {
             let mut whole = written(&relative)?;
+            // Relatives count their versions otherwise.
+            whole.remove("before");
             lay_over(&mut whole, file);
             Ok(whole)
         }
@@ -252,8 +254,19 @@ impl Dialect {
     /// The dialect as an engine of this version speaks it.
     pub fn load(name: &str, version: &str) -> Result<Dialect, DialectError> {
         let malformed = |error| DialectError::Malformed { name: name.to_string(), error };
-        let file = File::deserialize(written(name)?).map_err(malformed)?;
-        Ok(file.at(Version::parse(version)))
+        let version = Version::parse(version);
+        let mut whole = written(name)?;
+        if let Some(toml::Value::Table(older)) = whole.remove("before") {
+            for (bound, differs) in older {
+                if let toml::Value::Table(differs) = differs
+                    && version < Version::parse(&bound)
+                {
+                    lay_over(&mut whole, differs);
+                }
+            }
+        }
+        let file = File::deserialize(whole).map_err(malformed)?;
+        Ok(file.at(version))
     }
 
     pub fn can(&self, feature: Feature) -> bool {
@@ -450,6 +463,13 @@ mod tests {
         assert!(!old.can(Feature::RightJoin) && new.can(Feature::RightJoin));
         assert!(old.can(Feature::Upsert));
         assert!(old.functions.len() < new.functions.len());
+    }
+
+    #[test]
+    fn what_older_versions_do_otherwise_is_not_the_relatives() {
+        let can = |name, version| Dialect::load(name, version).unwrap().can(Feature::Cte);
+        assert!(!can("mysql", "5.6.24") && can("mysql", "8.0.36"));
+        assert!(can("tidb", "7.5.0") && can("oceanbase", "4.3.5"));
     }
 
     #[test]
