@@ -81,12 +81,14 @@ fn settle(args: &HuntArgs) -> anyhow::Result<Plan> {
     }
     let memory = args.worker_memory.saturating_mul(1 << 20);
     let engine = obtain(&target, memory, args.hang_limit)?;
+    let catalog = crate::catalog::obtain(&target, &engine.source, &engine.version, memory, false)?;
     let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
     Ok(Plan {
         target: target.to_string(),
         source: engine.source,
         dialect: target.dialect().to_string(),
         engine_version: engine.version,
+        catalog: catalog.map(Arc::new),
         oracles,
         seed: args.seed.unwrap_or_else(random_seed),
         jobs: u64::from(args.jobs.unwrap_or_else(cores)),
@@ -119,11 +121,13 @@ fn settle_again(args: &HuntArgs, directory: &Path) -> anyhow::Result<Plan> {
             engine.version
         );
     }
+    let catalog = crate::catalog::obtain(&target, &engine.source, &engine.version, memory, false)?;
     Ok(Plan {
         target: campaign.target,
         source: engine.source,
         dialect: campaign.dialect,
         engine_version: campaign.engine_version,
+        catalog: catalog.map(Arc::new),
         oracles: choose_oracles(&campaign.oracles)?,
         seed: campaign.seed,
         jobs: campaign.jobs,

@@ -6,6 +6,7 @@ mod engines;
 mod findings;
 mod hunt;
 mod oracles;
+mod probe;
 mod reduce;
 mod replay;
 
