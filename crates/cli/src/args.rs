@@ -162,6 +162,19 @@ pub enum EnginesAction {
         #[arg(required = true, value_name = "TARGET")]
         targets: Vec<String>,
     },
+    /// Show what an engine can compute: asked of it once, then kept
+    Probe {
+        /// The database to ask: sqlite, duckdb@1.5.6, postgres@16
+        target: String,
+
+        /// Ask again, whatever is kept
+        #[arg(long)]
+        refresh: bool,
+
+        /// List every operation with its signatures, or why it is not used
+        #[arg(long)]
+        list: bool,
+    },
     /// Remove engines that were obtained: sqlite@3.30.1
     Remove {
         #[arg(required = true, value_name = "ENGINE@VERSION")]

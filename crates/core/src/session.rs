@@ -36,6 +36,9 @@ pub struct Counts {
     pub errors: BTreeMap<ErrorClass, u64>,
     /// Time spent inside the engine.
     pub engine_nanos: u64,
+    /// Time spent drawing statements.
+    #[serde(default)]
+    pub generator_nanos: u64,
     /// What oracles count beside their verdicts.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub notes: BTreeMap<Cow<'static, str>, u64>,
@@ -154,6 +157,19 @@ impl<'a> Session<'a> {
             Some(error) => *self.counts.errors.entry(error.class).or_insert(0) += 1,
             None => self.counts.statements_ok += 1,
         }
+    }
+
+    /// Draws something, counting the time that takes.
+    pub fn drawing<T>(&mut self, draw: impl FnOnce() -> T) -> T {
+        let start = (self.clock)();
+        let drawn = draw();
+        self.counts.generator_nanos += (self.clock)() - start;
+        drawn
+    }
+
+    /// Statements that failed so far.
+    pub fn failures(&self) -> u64 {
+        self.counts.statements - self.counts.statements_ok
     }
 
     /// Counts something an oracle wants to be known of its subjects.

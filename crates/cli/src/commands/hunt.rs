@@ -86,6 +86,7 @@ fn settle(args: &HuntArgs) -> anyhow::Result<Plan> {
     let memory = args.worker_memory.saturating_mul(1 << 20);
     let engine = obtain(&target, memory, args.hang_limit)?;
     let version = engine.version.clone();
+    let catalog = crate::catalog::obtain(&target, &engine.source, &engine.version, memory, false)?;
     let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
     let mark = new_mark();
     Ok(Plan {
@@ -93,6 +94,7 @@ fn settle(args: &HuntArgs) -> anyhow::Result<Plan> {
         source: engine.source.marked(&mark),
         dialect: target.dialect().to_string(),
         engine_version: engine.version,
+        catalog: catalog.map(Arc::new),
         oracles,
         seed: args.seed.unwrap_or_else(random_seed),
         jobs: u64::from(args.jobs.unwrap_or_else(cores)),
@@ -133,6 +135,7 @@ fn settle_again(args: &HuntArgs, directory: &Path) -> anyhow::Result<Plan> {
             engine.version
         );
     }
+    let catalog = crate::catalog::obtain(&target, &engine.source, &engine.version, memory, false)?;
     let known = known::of(&campaign.dialect, &campaign.engine_version, &args.known)?;
     // What the workers of then left behind goes before new ones come.
     let source = match campaign.mark.as_str() {
@@ -145,6 +148,7 @@ fn settle_again(args: &HuntArgs, directory: &Path) -> anyhow::Result<Plan> {
         source,
         dialect: campaign.dialect,
         engine_version: campaign.engine_version,
+        catalog: catalog.map(Arc::new),
         oracles: choose_oracles(&campaign.oracles)?,
         seed: campaign.seed,
         jobs: campaign.jobs,

@@ -7,6 +7,7 @@ mod findings;
 mod hunt;
 mod known;
 mod oracles;
+mod probe;
 mod reduce;
 mod replay;
 mod report;

@@ -4,10 +4,13 @@
 
 mod features;
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 pub use features::{Feature, Features};
 
+use crate::catalog::{self, Catalog, Repertoire};
 use crate::engine::Rows;
 use crate::sql::{DataType, Kind, Name, Value};
 
@@ -42,6 +45,12 @@ pub struct Dialect {
     pub index_methods: Vec<IndexMethod>,
     /// What may follow a table's columns: how it is stored; `{columns}` stands for some of its columns.
     pub table_options: Vec<TableOption>,
+    /// Functions that read the clock when they are called with fewer arguments than these.
+    pub clock: BTreeMap<String, usize>,
+    /// How to ask the engine what it can compute.
+    pub catalog: catalog::Plan,
+    /// What the engine can compute, once that is known.
+    pub repertoire: Repertoire,
 }
 
 /// How values and parameters are written where dialects differ; `{}` is where the text goes.
@@ -56,7 +65,7 @@ pub struct Spelling {
     pub byte: String,
     /// Around the text of a value that is neither number, text nor blob, by its kind.
     #[serde(default)]
-    pub literals: std::collections::BTreeMap<Kind, String>,
+    pub literals: BTreeMap<Kind, String>,
     /// Around the number of a parameter; without `{}` parameters are positional.
     #[serde(default = "Spelling::param")]
     pub param: String,
@@ -269,6 +278,23 @@ impl Dialect {
         Ok(file.at(version))
     }
 
+    /// A number that changes with the text of the dialect's file.
+    pub fn fingerprint(name: &str) -> u64 {
+        let text = written(name).map(|table| table.to_string()).unwrap_or_default();
+        let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3);
+        text.bytes().fold(0xCBF2_9CE4_8422_2325, mix)
+    }
+
+    /// Takes in what the engine can compute: the generator draws from it.
+    pub fn learn(&mut self, catalog: &Catalog) {
+        self.repertoire = Repertoire::new(catalog, self);
+    }
+
+    /// The fewest arguments with which a function's answer is a matter of them alone.
+    pub fn least_args(&self, name: &str) -> usize {
+        self.clock.iter().find(|(clock, _)| clock.eq_ignore_ascii_case(name)).map_or(0, |(_, least)| *least)
+    }
+
     pub fn can(&self, feature: Feature) -> bool {
         self.features.has(feature)
     }
@@ -280,6 +306,7 @@ impl Dialect {
         let left_out = |name: &Name| functions.iter().any(|other| other.eq_ignore_ascii_case(name));
         less.functions.retain(|function| !left_out(&function.name));
         less.aggregates.retain(|function| !left_out(&function.name));
+        less.repertoire.forget(left_out);
         less
     }
 
@@ -354,7 +381,7 @@ struct File {
     quote: char,
     explain: Option<String>,
     explain_column: Option<usize>,
-    features: std::collections::BTreeMap<Feature, features::Since>,
+    features: BTreeMap<Feature, features::Since>,
     #[serde(default)]
     spelling: Spelling,
     types: Vec<TypeLine>,
@@ -373,6 +400,10 @@ struct File {
     index_methods: Vec<IndexMethod>,
     #[serde(default)]
     table_options: Vec<TableOption>,
+    #[serde(default)]
+    clock: BTreeMap<String, usize>,
+    #[serde(default)]
+    catalog: catalog::Plan,
 }
 
 #[derive(Deserialize)]
@@ -404,6 +435,8 @@ impl File {
             .filter(|(_, since)| since.reached(&version))
             .map(|(feature, _)| *feature)
             .collect();
+        let mut catalog = self.catalog;
+        catalog.types.retain(|line| version.reaches(&line.since));
         let settings = |mut list: Vec<Setting>| {
             list.retain(|setting| version.reaches(&setting.since));
             list
@@ -440,6 +473,9 @@ impl File {
             maintenance: self.maintenance,
             index_methods: self.index_methods,
             table_options: self.table_options,
+            clock: self.clock,
+            catalog,
+            repertoire: Repertoire::default(),
         }
     }
 }

@@ -12,7 +12,8 @@ impl Generator<'_> {
         }
         let subqueries = if self.rules.subqueries { 3 } else { 0 };
         let rows = if self.dialect.can(Feature::RowValues) { 4 } else { 0 };
-        match self.rng.weighted(&[34, 16, 9, 7, 7, 8, subqueries, subqueries, rows, 22, 4, 2]) {
+        let operations = if self.dialect.repertoire.is_empty() { 0 } else { 30 };
+        match self.rng.weighted(&[34, 16, 9, 7, 7, 8, subqueries, subqueries, rows, 22, 4, 2, operations]) {
             0 => self.simple_predicate(),
             1 => self.comparison(depth - 1),
             2 => self.truth_test(depth - 1),
@@ -25,6 +26,7 @@ impl Generator<'_> {
             9 => self.connective(depth - 1),
             10 if self.dialect.can(Feature::LooseOperands) => self.value_expr(Kind::Any, depth),
             11 => self.case(Kind::Bool, depth - 1),
+            12 => self.operation_predicate(depth - 1),
             _ => self.simple_predicate(),
         }
     }
@@ -66,7 +68,7 @@ impl Generator<'_> {
         }
     }
 
-    fn comparison_op(&mut self) -> BinaryOp {
+    pub(super) fn comparison_op(&mut self) -> BinaryOp {
         use BinaryOp::*;
         [Eq, Ne, Lt, Le, Gt, Ge, Same, NotSame][self.rng.weighted(&[22, 12, 14, 14, 14, 14, 6, 6])]
     }
@@ -381,6 +383,12 @@ impl Generator<'_> {
 
     fn function(&mut self, kind: Kind, depth: usize) -> Expr {
         let dialect = self.dialect;
+        if !dialect.repertoire.is_empty()
+            && self.rng.chance(75)
+            && let Some(operation) = self.operation_of_kind(kind, depth)
+        {
+            return operation;
+        }
         let typed = dialect.is_typed();
         for attempt in 0..6 {
             let Some(function) = self.rng.choose(&dialect.functions) else { break };

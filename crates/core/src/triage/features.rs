@@ -225,6 +225,7 @@ impl Visitor for Features {
             Expr::Cast { ty, .. } => self.add(format!("cast-{}", kind(ty.kind))),
             Expr::Collate { .. } => self.add("collate"),
             Expr::Function { name, .. } => self.add(format!("{}()", name.to_lowercase())),
+            Expr::Operation { form, .. } => self.add(form.replace("{}", "").trim().to_lowercase()),
             Expr::Aggregate(aggregate) => self.add_if(aggregate.distinct, "aggregate-distinct"),
             Expr::Window(_) => self.add("window"),
             Expr::Subquery(_) => self.add("subquery"),
