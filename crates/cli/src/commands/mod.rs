@@ -21,7 +21,7 @@ use dissent_engine::{Source, Target};
 
 use crate::args::Command;
 use crate::worker;
-use crate::worker::process::run_to_end;
+use crate::worker::process::{STUCK_LIMIT, run_to_end};
 use crate::worker::protocol::{Event, Task};
 
 /// Gives the exit code.
@@ -62,6 +62,9 @@ fn obtain(target: &Target, memory_bytes: u64, limit: Duration) -> anyhow::Result
             Event::Trouble(message) => bail!(message),
             _ => {}
         }
+    }
+    if ended.hung {
+        bail!("{target} did not open within {} s", STUCK_LIMIT.as_secs());
     }
     let dead = ended.dead;
     let version = version.with_context(|| {

@@ -151,8 +151,7 @@ pub fn explains(known_signature: &str, finding: &Finding) -> bool {
         return false;
     };
     let holds: BTreeSet<&str> = holds.split(' ').collect();
-    // Text says nothing about what it is made of.
-    fails == own_fails && !holds.contains("raw") && needs.split(' ').all(|word| holds.contains(word))
+    fails == own_fails && needs.split(' ').all(|word| holds.contains(word))
 }
 
 #[cfg(test)]
