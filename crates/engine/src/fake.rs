@@ -4,6 +4,7 @@ use dissent_core::engine::{Engine, Limits, Prepared, Reply, SqlError, Trouble};
 use dissent_core::sql::{DataType, Value};
 
 type Tamper = Box<dyn FnMut(&str, Reply) -> Reply>;
+type Rewrite = Box<dyn FnMut(&str) -> String>;
 type Answer = Box<dyn FnMut(&str) -> Result<Reply, Trouble>>;
 
 /// Answers as the test says, and remembers what it was asked.
@@ -94,16 +95,22 @@ impl Engine for FakeEngine {
     }
 }
 
-/// A real engine with a bug built in: every reply goes through a closure first. An oracle that does
+/// A real engine with a bug built in: every statement or every reply goes through a closure first. An oracle that does
 /// not notice a dropped row is no oracle.
 pub struct Tampered<E> {
     engine: E,
+    rewrite: Rewrite,
     tamper: Tamper,
 }
 
 impl<E: Engine> Tampered<E> {
     pub fn new(engine: E, tamper: impl FnMut(&str, Reply) -> Reply + 'static) -> Tampered<E> {
-        Tampered { engine, tamper: Box::new(tamper) }
+        Tampered { engine, rewrite: Box::new(str::to_string), tamper: Box::new(tamper) }
+    }
+
+    /// Runs another statement than it was asked to.
+    pub fn rewriting(engine: E, rewrite: impl FnMut(&str) -> String + 'static) -> Tampered<E> {
+        Tampered { engine, rewrite: Box::new(rewrite), tamper: Box::new(|_, reply| reply) }
     }
 }
 
@@ -117,7 +124,7 @@ impl<E: Engine> Engine for Tampered<E> {
     }
 
     fn execute(&mut self, sql: &str) -> Result<Reply, Trouble> {
-        let reply = self.engine.execute(sql)?;
+        let reply = self.engine.execute(&(self.rewrite)(sql))?;
         Ok((self.tamper)(sql, reply))
     }
 

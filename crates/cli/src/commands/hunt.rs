@@ -13,7 +13,7 @@ use dissent_engine::Target;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-use super::{check_hang_limit, choose_oracles, obtain};
+use super::{check_hang_limit, choose_oracles, known, obtain};
 use crate::args::{DEFAULT_TARGET, HuntArgs, SummaryFormat};
 use crate::campaign::position::Position;
 use crate::campaign::progress::Progress;
@@ -60,7 +60,8 @@ pub fn run(args: HuntArgs) -> anyhow::Result<u8> {
     } else {
         ended?;
     }
-    Ok(if outcome.bugs.is_empty() { crate::NOTHING_FOUND } else { crate::FOUND })
+    let found = outcome.bugs.iter().any(|bug| bug.known.is_none());
+    Ok(if found { crate::FOUND } else { crate::NOTHING_FOUND })
 }
 
 fn print_summary(summary: &Summary, json: &str, format: SummaryFormat, store: &Store) -> std::io::Result<()> {
@@ -84,6 +85,7 @@ fn settle(args: &HuntArgs) -> anyhow::Result<Plan> {
     }
     let memory = args.worker_memory.saturating_mul(1 << 20);
     let engine = obtain(&target, memory, args.hang_limit)?;
+    let version = engine.version.clone();
     let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
     let mark = new_mark();
     Ok(Plan {
@@ -102,6 +104,7 @@ fn settle(args: &HuntArgs) -> anyhow::Result<Plan> {
         log_statements: args.log_statements.clone(),
         reduce: (!args.no_reduce).then_some(Allowance { checks: args.reduce_checks, time: REDUCE_TIME }),
         keep_duplicates: args.keep_duplicates,
+        known: known::of(target.dialect(), &version, &args.known)?,
         position: None,
         mark,
     })
@@ -130,6 +133,7 @@ fn settle_again(args: &HuntArgs, directory: &Path) -> anyhow::Result<Plan> {
             engine.version
         );
     }
+    let known = known::of(&campaign.dialect, &campaign.engine_version, &args.known)?;
     // What the workers of then left behind goes before new ones come.
     let source = match campaign.mark.as_str() {
         "" => engine.source,
@@ -152,6 +156,7 @@ fn settle_again(args: &HuntArgs, directory: &Path) -> anyhow::Result<Plan> {
         log_statements: None,
         reduce: campaign.reduce_checks.map(|checks| Allowance { checks, time: REDUCE_TIME }),
         keep_duplicates: campaign.keep_duplicates,
+        known,
         // Killed before it had any: from the beginning.
         position: Some(position.unwrap_or_else(|| Position {
             next_databases: (0..campaign.jobs).collect(),

@@ -5,9 +5,11 @@ mod bisect;
 mod engines;
 mod findings;
 mod hunt;
+mod known;
 mod oracles;
 mod reduce;
 mod replay;
+mod report;
 
 use std::io::Write;
 use std::time::Duration;
@@ -29,6 +31,8 @@ pub fn run(command: Command) -> anyhow::Result<u8> {
         Command::Reduce(args) => reduce::run(args),
         Command::Bisect(args) => bisect::run(args),
         Command::Findings(args) => findings::run(args),
+        Command::Report(args) => report::run(args),
+        Command::Known(args) => known::run(args),
         Command::Engines(args) => engines::run(args),
         Command::Oracles => oracles::run(),
         Command::Bench(args) => bench::run(args),

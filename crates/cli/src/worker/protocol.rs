@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use dissent_core::finding::{Arm, Evidence, Origin};
 use dissent_core::session::Counts;
 use dissent_core::subject::Subject;
+use dissent_core::triage::known::Avoid;
 use dissent_engine::Source;
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +54,8 @@ pub struct HuntTask {
     pub first_database: u64,
     pub step: u64,
     pub max_cases: Option<u64>,
+    /// What to draw seldom: it triggers bugs that are known.
+    pub avoid: Avoid,
     pub log_statements: Option<PathBuf>,
 }
 

@@ -1,9 +1,9 @@
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::Version;
 
 /// What a dialect may be able to do. A feature exists because a generator, a renderer or an oracle asks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Feature {
     // Types and expressions
@@ -132,6 +132,10 @@ pub struct Features(u128);
 impl Features {
     pub fn has(self, feature: Feature) -> bool {
         self.0 & (1 << feature as u32) != 0
+    }
+
+    pub fn remove(&mut self, feature: Feature) {
+        self.0 &= !(1 << feature as u32);
     }
 }
 

@@ -12,7 +12,7 @@ use crate::engine::Rows;
 use crate::sql::{DataType, Kind, Name, Value};
 
 /// A dialect at one version of its engine: what came later is not in it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Dialect {
     pub name: Name,
     pub features: Features,
@@ -273,6 +273,16 @@ impl Dialect {
         self.features.has(feature)
     }
 
+    /// The dialect without some of what it can do.
+    pub fn without(&self, features: &[Feature], functions: &[Name]) -> Dialect {
+        let mut less = self.clone();
+        features.iter().for_each(|feature| less.features.remove(*feature));
+        let left_out = |name: &Name| functions.iter().any(|other| other.eq_ignore_ascii_case(name));
+        less.functions.retain(|function| !left_out(&function.name));
+        less.aggregates.retain(|function| !left_out(&function.name));
+        less
+    }
+
     /// Operators and functions take operands of their own kind only.
     pub fn is_typed(&self) -> bool {
         !self.can(Feature::LooseOperands)
@@ -284,6 +294,15 @@ impl Dialect {
             function.args.first().is_none_or(|arg| *arg == kind || *arg == Kind::Any)
         };
         self.aggregates.iter().any(|function| function.name.eq_ignore_ascii_case(name) && takes(function))
+    }
+
+    /// A statement's text that is one of maintenance, with some table's name in it.
+    pub fn is_maintenance(&self, text: &str) -> bool {
+        let fits = |form: &Name| {
+            let (before, after) = form.split_once("{}").unwrap_or((form, ""));
+            text.starts_with(before) && text.ends_with(after)
+        };
+        self.maintenance.iter().any(fits)
     }
 
     /// A type of which only a prefix can be a key.

@@ -12,6 +12,7 @@ use dissent_core::walk::Walk;
 use dissent_engine::Target;
 
 use super::common::Counting;
+pub use super::common::open;
 
 /// Generated statements that every engine is given, and the share of them that must succeed.
 const STATEMENTS: u64 = 1000;
@@ -107,32 +108,6 @@ impl PreparedWords {
         assert!(matches!(gone, Reply::Failed(_)), "{gone:?}");
         assert_eq!(value(engine, "SELECT 1").as_int(), Some(1));
     }
-}
-
-pub fn open(target: &str) -> Option<(Box<dyn Engine>, Dialect)> {
-    let opened = Target::parse(target).and_then(|target| {
-        let engine = target.obtain(&mut |step| eprintln!("{target}: {step}"))?.open()?;
-        Ok((engine, target.dialect()))
-    });
-    match opened {
-        Ok((engine, dialect)) => {
-            let dialect = Dialect::load(dialect, engine.version()).expect("its dialect reads");
-            Some((engine, dialect))
-        }
-        Err(error) if std::env::var("DISSENT_REQUIRE_ENGINES").as_deref() == Ok("1") => {
-            panic!("{target} is required: {error}")
-        }
-        Err(error) => {
-            loudly(&format!("SKIPPED, not passed: {target} cannot be had: {error}"));
-            None
-        }
-    }
-}
-
-/// A line that is seen although the test harness captures what is printed.
-fn loudly(line: &str) {
-    use std::io::Write;
-    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 impl Suite {
@@ -233,7 +208,7 @@ impl Suite {
 
     fn generated_statements_are_valid(&self, engine: &mut dyn Engine, dialect: &Dialect) {
         let policy = Policy::default();
-        let walk = Walk { dialect, oracles: oracle::select("all"), seed: 4, policy };
+        let walk = Walk { dialect, calm: None, oracles: oracle::select("all"), seed: 4, policy };
         let mut watcher = Counting { cases_left: u64::MAX, ..Counting::default() };
         let mut journal = NoJournal;
         let mut session = Session::new(engine, dialect, &mut journal, || 0);
