@@ -9,7 +9,6 @@ use dissent_core::oracle;
 use dissent_core::session::{NoJournal, Session};
 use dissent_core::sql::{DataType, Kind, Value};
 use dissent_core::walk::Walk;
-use dissent_engine::Target;
 
 use super::common::Counting;
 pub use super::common::open;
