@@ -133,7 +133,7 @@ impl<E: Engine> Engine for Tampered<E> {
     }
 
     fn prepare(&mut self, sql: &str, types: &[DataType]) -> Result<Result<Prepared, SqlError>, Trouble> {
-        self.engine.prepare(sql, types)
+        self.engine.prepare(&(self.rewrite)(sql), types)
     }
 
     fn execute_prepared(&mut self, statement: &Prepared, values: &[Value]) -> Result<Reply, Trouble> {

@@ -55,10 +55,10 @@ pub struct ClickhouseEngine {
     limits: Limits,
     /// Those of [`SETTINGS`] that this version knows.
     settings: Vec<(&'static str, &'static str)>,
-    /// What the names of our databases begin with, how many were made so far, and whether the last one is there.
+    /// What the names of our databases begin with, how many were made so far, and the one that is there.
     prefix: String,
     databases: usize,
-    made: bool,
+    made: Option<String>,
     /// Settings that statements have changed since the last reset.
     changed: BTreeSet<String>,
     /// The connection is lost until the next reset.
@@ -91,7 +91,7 @@ impl ClickhouseEngine {
             settings: SETTINGS.to_vec(),
             prefix: own::fresh_name(mark),
             databases: 0,
-            made: false,
+            made: None,
             changed: BTreeSet::new(),
             lost: false,
             last_prepared: 0,
@@ -157,17 +157,9 @@ impl ClickhouseEngine {
         }
     }
 
-    fn database(&self) -> String {
-        format!("{}_{}", self.prefix, self.databases)
-    }
-
-    /// Drops the database in use, which we made.
-    fn drop_database(&mut self) -> Result<(), Trouble> {
-        if !std::mem::take(&mut self.made) {
-            return Ok(());
-        }
+    /// Drops a database that we made.
+    fn drop_database(&mut self, database: &str) -> Result<(), Trouble> {
         // Without the word, later versions drop it some minutes later; earlier ones do not know it.
-        let database = self.database();
         let at_once = self.command(&format!("DROP DATABASE IF EXISTS {database} SYNC"));
         at_once.or_else(|_| self.command(&format!("DROP DATABASE IF EXISTS {database}")))
     }
@@ -213,12 +205,14 @@ impl Engine for ClickhouseEngine {
             self.command(&format!("SET {name} = DEFAULT"))?;
         }
         self.apply_settings()?;
-        self.drop_database()?;
+        let old = self.made.take();
         self.databases += 1;
-        let database = self.database();
-        self.command(&format!("CREATE DATABASE {database}"))?;
-        self.made = true;
-        self.command(&format!("USE {database}"))
+        let new = format!("{}_{}", self.prefix, self.databases);
+        self.command(&format!("CREATE DATABASE {new}"))?;
+        self.made = Some(new.clone());
+        self.command(&format!("USE {new}"))?;
+        // Not while it is in use: some versions would wait for ever.
+        old.map_or(Ok(()), |old| self.drop_database(&old))
     }
 
     fn execute(&mut self, sql: &str) -> Result<Reply, Trouble> {
@@ -256,8 +250,8 @@ impl Engine for ClickhouseEngine {
 /// On a server that goes on without us, what we made is removed.
 impl Drop for ClickhouseEngine {
     fn drop(&mut self) {
-        if self.link.is_shared() {
-            let _ = self.drop_database();
+        if let (true, Some(database)) = (self.link.is_shared(), self.made.take()) {
+            let _ = self.drop_database(&database);
         }
     }
 }
