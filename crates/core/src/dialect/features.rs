@@ -34,6 +34,8 @@ pub enum Feature {
     Glob,
     /// `x NOT GLOB y`.
     NotGlob,
+    /// `x REGEXP y`.
+    Regexp,
     RowValues,
     BitOps,
     /// `||` concatenates.

@@ -279,9 +279,19 @@ impl Generator<'_> {
                 }
                 None => self.in_list(1),
             },
+            7 if self.dialect.can(Feature::Regexp) && self.rng.chance(40) => self.regular_expression(),
             7 => self.pattern_match(1),
             _ => self.between_bounds(),
         }
+    }
+
+    /// `x REGEXP 'ab'`, of letters and digits only.
+    fn regular_expression(&mut self) -> Expr {
+        let expr = self.value_expr(Kind::Text, 1);
+        let pattern: String =
+            (0..self.rng.between(1, 2)).map(|_| *self.rng.pick(&['a', 'b', 'A', '1', '0'])).collect();
+        let (expr, pattern) = (Box::new(expr), Box::new(Expr::text(pattern)));
+        Expr::Match { op: MatchOp::Regexp, expr, pattern, escape: None, negated: self.rng.chance(25) }
     }
 
     /// A column of whole numbers in scope: stored, or computed in a summary.
