@@ -73,7 +73,10 @@ pub enum Feature {
     IndexHints,
     Lateral,
     QuantifiedComparison,
+    /// `FOR UPDATE`.
     Locking,
+    /// `FOR SHARE`.
+    ForShare,
     // Tables and statements
     /// PRAGMA instead of SET.
     Pragma,

@@ -38,13 +38,13 @@ impl Propagation<'_> {
             Needs::Small(_) if !cell.is_small() => return Err(Stop("arithmetic that may overflow or round")),
             Needs::Small(by) => {
                 if let Some((low, high)) = known.as_mut().and_then(|known| known.whole.as_mut()) {
-                    (*low, *high) = (*low - i128::from(by), *high + i128::from(by));
+                    (*low, *high) = (low.saturating_sub(by.into()), high.saturating_add(by.into()));
                 }
                 // Which way is known: a value that only grows does not become negative.
                 if change.toward == Some(Direction::Up)
                     && let Some((low, _)) = known.as_mut().and_then(|known| known.whole.as_mut())
                 {
-                    *low += i128::from(by);
+                    *low = low.saturating_add(by.into());
                 }
             }
             Needs::Average => {
@@ -77,8 +77,10 @@ impl Propagation<'_> {
                 if *op == UnaryOp::Plus {
                     return Ok(cell);
                 }
-                let known =
-                    cell.known.map(|known| Known { whole: known.whole.map(|(a, b)| (-b, -a)), ..known });
+                let known = cell.known.map(|known| Known {
+                    whole: known.whole.map(|(a, b)| (b.saturating_neg(), a.saturating_neg())),
+                    ..known
+                });
                 Ok(Cell { change: cell.change.negated(), known })
             }
             Expr::Binary { op, left, right } if !op.is_comparison() && !is_connective(*op) => {
