@@ -35,7 +35,7 @@ impl Generator<'_> {
             let body = match g.rng.below(10) {
                 0..7 => Body::Select(Box::new(g.named(|g| g.composed_groups())?)),
                 // Where types are dynamic, what such columns compare as is not defined.
-                7 if !g.dialect.can(Feature::DynamicTyping) => g.named_set()?,
+                7 if !g.dialect.can(Feature::DynamicTyping) => g.set_body()?,
                 _ => Body::Select(Box::new(g.named(|g| g.plain_rows())?)),
             };
             Some(g.finish_body(body))
@@ -66,19 +66,6 @@ impl Generator<'_> {
         Some(select)
     }
 
-    fn named_set(&mut self) -> Option<Body> {
-        let mut body = self.set_body()?;
-        let mut first = &mut body;
-        while let Body::Compound { left, .. } = first {
-            first = left;
-        }
-        if let Body::Select(select) = first {
-            let drawn = std::mem::take(&mut **select);
-            **select = self.named(|_| Some(drawn))?;
-        }
-        Some(body)
-    }
-
     fn plain_rows(&mut self) -> Option<Select> {
         let from = self.composed_from()?;
         let mut items = self.select_items(2);
@@ -100,7 +87,8 @@ impl Generator<'_> {
             let lockable =
                 matches!(query.as_select().map(|select| &*select.from), Some([TableRef::Table { .. }]));
             if self.dialect.can(Feature::Locking) && lockable && query.with.is_none() && self.rng.chance(25) {
-                query.locking = Some(*self.rng.pick(&[Locking::Update, Locking::Share]));
+                let share = self.dialect.can(Feature::ForShare) && self.rng.chance(50);
+                query.locking = Some(if share { Locking::Share } else { Locking::Update });
             }
             return Some(query);
         }
@@ -183,6 +171,8 @@ impl Generator<'_> {
     /// Two or three SELECTs under set operators, column by column of one kind.
     fn set_body(&mut self) -> Option<Body> {
         let (first, kinds) = self.branch(None)?;
+        // Names of their own: two columns of one name are refused where a compound is a table.
+        let first = self.named(|_| Some(first))?;
         let mut body = Body::Select(Box::new(first));
         for _ in 0..if self.rng.chance(20) { 2 } else { 1 } {
             let (right, _) = self.branch(Some(&kinds))?;
@@ -279,9 +269,19 @@ impl Generator<'_> {
                 }
                 None => self.in_list(1),
             },
+            7 if self.dialect.can(Feature::Regexp) && self.rng.chance(40) => self.regular_expression(),
             7 => self.pattern_match(1),
             _ => self.between_bounds(),
         }
+    }
+
+    /// `x REGEXP 'ab'`, of letters and digits only.
+    fn regular_expression(&mut self) -> Expr {
+        let expr = self.value_expr(Kind::Text, 1);
+        let pattern: String =
+            (0..self.rng.between(1, 2)).map(|_| *self.rng.pick(&['a', 'b', 'A', '1', '0'])).collect();
+        let (expr, pattern) = (Box::new(expr), Box::new(Expr::text(pattern)));
+        Expr::Match { op: MatchOp::Regexp, expr, pattern, escape: None, negated: self.rng.chance(25) }
     }
 
     /// A column of whole numbers in scope: stored, or computed in a summary.

@@ -20,10 +20,9 @@ pub fn violation(relation: &Relation, original: &Rows, mutated: &Rows) -> Option
         return Some(Difference { class: Class::WrongValues, text });
     }
     if relation.span == Span::Bijective && original.len() != mutated.len() {
+        let (here, there) = (original.len(), mutated.len());
         let text = format!(
-            "the original has {} rows and the mutation {}, where each row should have a partner",
-            original.len(),
-            mutated.len()
+            "rows: {here} of the original and {there} of the mutation, where each should have a partner"
         );
         return Some(Difference { class: Class::WrongRows, text });
     }
@@ -38,11 +37,11 @@ pub fn violation(relation: &Relation, original: &Rows, mutated: &Rows) -> Option
         true => Class::WrongValues,
         false => Class::WrongRows,
     };
-    let (few, many) = (smaller.len(), larger.len());
-    let text = format!(
-        "the row {} of the {here} ({few} rows) has no partner in the {there} ({many} rows)",
-        row_text(lost)
-    );
+    let count =
+        |rows: &Rows| if rows.len() == 1 { String::from("1 row") } else { format!("{} rows", rows.len()) };
+    let (few, many) = (count(smaller), count(larger));
+    let text =
+        format!("the row {} of the {here} ({few}) has no partner in the {there} ({many})", row_text(lost));
     Some(Difference { class, text })
 }
 

@@ -113,10 +113,33 @@ fn all_to_union(node: Node, out: &mut Proposals) {
 /// A branch of UNION ALL has a part of the rows.
 fn drop_branch(node: Node, out: &mut Proposals) {
     if let Node::Body(Body::Compound { op: SetOp::Union, all: true, left, right }) = node {
-        for side in [left, right] {
-            out.push(Local::Rows(Span::Shrinks), Substitute::Body((**side).clone()));
+        out.push(Local::Rows(Span::Shrinks), Substitute::Body((**left).clone()));
+        if let Some(right) = named_like(left, right) {
+            out.push(Local::Rows(Span::Shrinks), Substitute::Body(right));
         }
     }
+}
+
+/// A branch under the names of the first one, which are those of the compound.
+fn named_like(first: &Body, other: &Body) -> Option<Body> {
+    let mut names = first;
+    while let Body::Compound { left, .. } = names {
+        names = left;
+    }
+    let (Body::Select(first), Body::Select(other)) = (names, other) else { return None };
+    let mut other = other.clone();
+    if first.items.len() != other.items.len() {
+        return None;
+    }
+    for (item, named) in other.items.iter_mut().zip(&first.items) {
+        let SelectItem::Expr { alias, .. } = item else { return None };
+        *alias = match named {
+            SelectItem::Expr { alias: Some(name), .. } => Some(name.clone()),
+            SelectItem::Expr { expr: Expr::Column(reference), .. } => Some(reference.column.clone()),
+            _ => None,
+        };
+    }
+    Some(Body::Select(other))
 }
 
 /// What INTERSECT and EXCEPT return is among the rows of their left side, once each unless ALL.
@@ -153,11 +176,12 @@ fn joins(kind: JoinKind, on: &JoinOn, dialect: &Dialect) -> bool {
         }
         _ => false,
     };
+    let outer = equality || dialect.can(Feature::OuterJoinConditions);
     match kind {
-        JoinKind::Left => dialect.can(Feature::LeftJoin),
-        JoinKind::Right => dialect.can(Feature::RightJoin),
+        JoinKind::Left => outer && dialect.can(Feature::LeftJoin),
+        JoinKind::Right => outer && dialect.can(Feature::RightJoin),
         JoinKind::Full => {
-            dialect.can(Feature::FullJoin) && (equality || dialect.can(Feature::FullJoinAnyhow))
+            outer && dialect.can(Feature::FullJoin) && (equality || dialect.can(Feature::FullJoinAnyhow))
         }
         JoinKind::Inner | JoinKind::Cross => true,
     }

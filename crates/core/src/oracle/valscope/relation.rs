@@ -198,7 +198,9 @@ impl Relation {
             };
             text.push_str(&format!("; from the original to the mutation column {} {word}{nulls}", at + 1));
         }
-        text.push_str("; all other columns are equal");
+        if self.columns.iter().any(|column| column.change.is_none()) {
+            text.push_str("; every other column is equal");
+        }
         text
     }
 }
