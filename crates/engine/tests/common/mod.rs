@@ -3,7 +3,7 @@
 #![allow(dead_code)] // Each test file uses a part of this.
 
 use dissent_core::dialect::Dialect;
-use dissent_core::engine::{Engine, Reply, Rows};
+use dissent_core::engine::{Engine, Limits, Reply, Rows, Trouble};
 use dissent_core::finding::{Evidence, Origin, Verdict};
 use dissent_core::oracle;
 use dissent_core::session::{NoJournal, Session};
@@ -46,6 +46,28 @@ pub fn rows(reply: Reply) -> Result<Rows, String> {
     }
 }
 
+/// Passes everything on and keeps the text.
+pub struct Recording {
+    pub engine: Box<dyn Engine>,
+    pub statements: Vec<String>,
+}
+
+impl Engine for Recording {
+    fn version(&self) -> &str {
+        self.engine.version()
+    }
+    fn reset(&mut self) -> Result<(), Trouble> {
+        self.engine.reset()
+    }
+    fn execute(&mut self, sql: &str) -> Result<Reply, Trouble> {
+        self.statements.push(sql.to_string());
+        self.engine.execute(sql)
+    }
+    fn set_limits(&mut self, limits: Limits) {
+        self.engine.set_limits(limits);
+    }
+}
+
 /// Counts what a walk tells, for a number of cases.
 #[derive(Default)]
 pub struct Counting {
@@ -55,6 +77,8 @@ pub struct Counting {
     pub skips: u64,
     pub findings: Vec<(Subject, Evidence)>,
     pub unstable: u64,
+    /// Operations of the engine's catalog that were in a case all of whose statements succeeded.
+    pub operations: std::collections::BTreeSet<u32>,
 }
 
 impl Watcher for Counting {
@@ -64,6 +88,12 @@ impl Watcher for Counting {
     }
 
     fn built(&mut self, _: &str) {}
+
+    fn operations(&mut self, drawn: &[u32], succeeded: bool) {
+        if succeeded {
+            self.operations.extend(drawn);
+        }
+    }
 
     fn verdict(&mut self, _: &'static str, verdict: &Verdict) {
         match verdict {
