@@ -65,7 +65,7 @@ pub fn candidates(
         });
     }
     let castable = |ty: &&SampleType| !ty.pseudo;
-    for to in types.iter().filter(castable) {
+    for to in types.iter().filter(|ty| !ty.pseudo && ty.literal.is_none()) {
         for from in types.iter().filter(castable) {
             all.push(Candidate {
                 form: Some(Name::from(format!("CAST({{}} AS {})", to.name))),

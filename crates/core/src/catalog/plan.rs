@@ -76,6 +76,9 @@ pub struct TypeLine {
     /// A way to use values of another type (JSON in text): no column holds it.
     #[serde(default)]
     pub pseudo: bool,
+    /// A function around the text of a value, `ST_GeomFromText({})`, where there is no cast from text.
+    #[serde(default)]
+    pub literal: Option<Name>,
     /// How a column of it is declared, if not by its name.
     #[serde(default)]
     pub column: Option<Name>,

@@ -145,7 +145,11 @@ impl<'s, 'e> Prober<'s, 'e> {
                 break;
             }
         }
-        Ok(vec![self.operation(candidate, found)])
+        let operation = self.operation(candidate, found);
+        // A cast between two types that nobody promised is no operation of the engine.
+        let none = candidate.kind == OperationKind::Cast
+            && operation.unusable.as_ref().is_some_and(|unusable| unusable.why == Why::Fails);
+        Ok(if none { Vec::new() } else { vec![operation] })
     }
 
     /// Tries one call and keeps what was learned.
@@ -434,7 +438,7 @@ impl<'s, 'e> Prober<'s, 'e> {
 
     fn key_type(&self) -> DataType {
         let int = self.types.iter().find(|ty| ty.kind == Kind::Int && !ty.pseudo);
-        int.map_or(DataType::new("INTEGER", Kind::Int), |ty| DataType::new(ty.name.clone(), ty.kind))
+        int.map_or(DataType::new("INTEGER", Kind::Int), |ty| self.column_of(ty, KEY.into()).ty)
     }
 
     /// What is a way to use another type stands in a column of that.

@@ -17,6 +17,9 @@ pub struct SampleType {
     pub aliases: Vec<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub plain: bool,
+    /// Around the text of a value, where there is no cast from text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub literal: Option<Name>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pseudo: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -35,6 +38,7 @@ impl SampleType {
             values: line.values.clone(),
             aliases: line.aliases.clone(),
             plain: line.plain,
+            literal: line.literal.clone(),
             pseudo: line.pseudo,
             required: line.required,
             comparable: true,
@@ -45,6 +49,9 @@ impl SampleType {
     /// One of its values as an expression; the first is typical.
     pub fn value(&self, at: usize) -> Expr {
         let text = self.values.get(at % self.values.len().max(1)).map_or("", String::as_str);
+        if let Some(form) = &self.literal {
+            return Expr::operation(form.clone(), vec![Expr::text(text)]);
+        }
         if !self.plain {
             let ty = DataType::new(self.name.clone(), self.kind);
             return Expr::Cast { expr: Box::new(Expr::text(text)), ty };
@@ -62,7 +69,7 @@ impl SampleType {
 
     /// NULL of this type.
     pub fn null(&self, dialect: &Dialect) -> Expr {
-        if self.plain && !dialect.is_typed() {
+        if !dialect.is_typed() {
             return Expr::null();
         }
         Expr::Cast { expr: Box::new(Expr::null()), ty: DataType::new(self.name.clone(), self.kind) }
