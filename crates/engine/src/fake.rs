@@ -1,6 +1,7 @@
 //! Engines for tests: one that only pretends, and one that answers wrongly on purpose.
 
-use dissent_core::engine::{Engine, Limits, Reply, Trouble};
+use dissent_core::engine::{Engine, Limits, Prepared, Reply, SqlError, Trouble};
+use dissent_core::sql::{DataType, Value};
 
 type Tamper = Box<dyn FnMut(&str, Reply) -> Reply>;
 type Rewrite = Box<dyn FnMut(&str) -> String>;
@@ -76,6 +77,22 @@ impl Engine for FakeEngine {
     fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
     }
+
+    /// Whatever it is: what is answered is decided when it runs.
+    fn prepare(&mut self, sql: &str, _: &[DataType]) -> Result<Result<Prepared, SqlError>, Trouble> {
+        self.statements.push(Prepared::told(sql));
+        Ok(Ok(Prepared { number: self.statements.len() as u64, sql: sql.to_string() }))
+    }
+
+    /// The answer is asked for with the values told in the text.
+    fn execute_prepared(&mut self, statement: &Prepared, values: &[Value]) -> Result<Reply, Trouble> {
+        let told = statement.told_with(values);
+        self.execute(&told)
+    }
+
+    fn close_prepared(&mut self, _: Prepared) -> Result<(), Trouble> {
+        Ok(())
+    }
 }
 
 /// A real engine with a bug built in: every statement or every reply goes through a closure first. An oracle that does
@@ -113,6 +130,19 @@ impl<E: Engine> Engine for Tampered<E> {
 
     fn set_limits(&mut self, limits: Limits) {
         self.engine.set_limits(limits);
+    }
+
+    fn prepare(&mut self, sql: &str, types: &[DataType]) -> Result<Result<Prepared, SqlError>, Trouble> {
+        self.engine.prepare(&(self.rewrite)(sql), types)
+    }
+
+    fn execute_prepared(&mut self, statement: &Prepared, values: &[Value]) -> Result<Reply, Trouble> {
+        let reply = self.engine.execute_prepared(statement, values)?;
+        Ok((self.tamper)(&statement.told_with(values), reply))
+    }
+
+    fn close_prepared(&mut self, statement: Prepared) -> Result<(), Trouble> {
+        self.engine.close_prepared(statement)
     }
 }
 

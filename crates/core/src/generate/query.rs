@@ -368,6 +368,11 @@ impl<'a> Generator<'a> {
     pub(super) fn aggregate_query(&mut self, kind: Kind, depth: usize) -> Query {
         self.subquery(depth, |g, _| {
             let rules = Rules { identity: true, ..g.rules };
+            if g.rng.chance(50)
+                && let Some(aggregate) = g.under(rules, |g| g.aggregate_of_kind(kind))
+            {
+                return SelectItem::from(aggregate);
+            }
             let column = g.under(rules, |g| g.own_column(kind));
             let counts = !g.dialect.is_typed() || matches!(kind, Kind::Any | Kind::Int);
             let ordered = |column: &Drawn| g.dialect.aggregates("MIN", column.kind);

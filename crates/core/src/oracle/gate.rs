@@ -144,6 +144,12 @@ impl Visitor for Gate<'_> {
             Expr::Function { name, .. } if Self::lists(&self.dialect.volatile, name) => {
                 self.refuse("volatile function");
             }
+            Expr::Function { name, args } if args.len() < self.dialect.least_args(name) => {
+                self.refuse("volatile function");
+            }
+            Expr::Literal(Value::Text(text)) if is_clock(text) && !self.dialect.clock.is_empty() => {
+                self.refuse("text that may mean the present time");
+            }
             // Rule 0.5.
             Expr::Aggregate(aggregate)
                 if aggregate.order_by.is_empty()
@@ -169,6 +175,13 @@ impl Visitor for Gate<'_> {
         }
         walk_expr(self, expr);
     }
+}
+
+/// A word that functions of time take for the present.
+fn is_clock(text: &str) -> bool {
+    ["now", "today", "tomorrow", "yesterday", "localtime", "utc"]
+        .iter()
+        .any(|word| text.trim().eq_ignore_ascii_case(word))
 }
 
 /// An aggregate of this query, not of a subquery.

@@ -253,7 +253,7 @@ macro_rules! traversal {
                         v.expr(otherwise);
                     }
                 }
-                Expr::Function { args, .. } | Expr::Row(args) => {
+                Expr::Function { args, .. } | Expr::Operation { args, .. } | Expr::Row(args) => {
                     for arg in args {
                         v.expr(arg);
                     }
