@@ -13,13 +13,14 @@ use dissent_engine::Target;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-use super::{check_hang_limit, choose_oracles, obtain};
+use super::{Obtained, check_hang_limit, choose_oracles, obtain};
 use crate::args::{HuntArgs, SummaryFormat};
 use crate::campaign::position::Position;
 use crate::campaign::progress::Progress;
 use crate::campaign::store::{self, Store};
 use crate::campaign::summary::Summary;
 use crate::campaign::{Plan, Supervisor};
+use crate::catalog::{self, KeptCatalog};
 use crate::reducer::Allowance;
 
 /// How long reducing one finding may take, whatever its checks cost.
@@ -81,14 +82,14 @@ fn settle(args: &HuntArgs) -> anyhow::Result<Plan> {
     }
     let memory = args.worker_memory.saturating_mul(1 << 20);
     let engine = obtain(&target, memory, args.hang_limit)?;
-    let catalog = crate::catalog::obtain(&target, &engine.source, &engine.version, memory, false)?;
+    let catalog = learn(&target, &engine, memory);
     let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
     Ok(Plan {
         target: target.to_string(),
         source: engine.source,
         dialect: target.dialect().to_string(),
         engine_version: engine.version,
-        catalog: catalog.map(Arc::new),
+        catalog,
         oracles,
         seed: args.seed.unwrap_or_else(random_seed),
         jobs: u64::from(args.jobs.unwrap_or_else(cores)),
@@ -121,13 +122,13 @@ fn settle_again(args: &HuntArgs, directory: &Path) -> anyhow::Result<Plan> {
             engine.version
         );
     }
-    let catalog = crate::catalog::obtain(&target, &engine.source, &engine.version, memory, false)?;
+    let catalog = learn(&target, &engine, memory);
     Ok(Plan {
         target: campaign.target,
         source: engine.source,
         dialect: campaign.dialect,
         engine_version: campaign.engine_version,
-        catalog: catalog.map(Arc::new),
+        catalog,
         oracles: choose_oracles(&campaign.oracles)?,
         seed: campaign.seed,
         jobs: campaign.jobs,
@@ -145,6 +146,17 @@ fn settle_again(args: &HuntArgs, directory: &Path) -> anyhow::Result<Plan> {
             cases_left: vec![None; campaign.jobs as usize],
         })),
     })
+}
+
+/// What the engine can compute. Without it a hunt has the functions of the dialect's file.
+fn learn(target: &Target, engine: &Obtained, memory: u64) -> Option<Arc<KeptCatalog>> {
+    match catalog::obtain(target, &engine.source, &engine.version, memory, false) {
+        Ok(kept) => kept.map(Arc::new),
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "dissent: hunting with few functions: {error:#}");
+            None
+        }
+    }
 }
 
 /// Nine or ten digits: enough never to meet twice, short enough to type.

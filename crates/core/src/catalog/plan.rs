@@ -30,6 +30,9 @@ pub struct Plan {
     /// Codes of the error that says: not so many arguments.
     #[serde(default)]
     pub wrong_arity: Vec<String>,
+    /// Codes of the error that says: no such function.
+    #[serde(default)]
+    pub unknown_name: Vec<String>,
     /// The most arguments that are tried where their number is not told.
     #[serde(default = "four")]
     pub max_args: usize,

@@ -30,6 +30,11 @@ impl Prober<'_, '_> {
             let mut found = Found::default();
             let started = working.len();
             self.search_arity(candidate, arity, &mut working, &mut found)?;
+            // A name that only our own list has is nothing of the engine.
+            let unknown = found.error.as_ref().is_some_and(|error| self.plan.unknown_name.contains(&error.code));
+            if unknown && operations.is_empty() && found.signatures.is_empty() {
+                return Ok(Vec::new());
+            }
             let done = found.fatal;
             if found.signatures.is_empty() {
                 if found.reason.is_some() || failure.error.is_none() {
@@ -78,10 +83,11 @@ impl Prober<'_, '_> {
                         }
                     }
                 }
-                let wrong_arity = found
-                    .error
-                    .as_ref()
-                    .is_some_and(|error| self.plan.wrong_arity.iter().any(|code| *code == error.code));
+                // Neither a name nor a number of arguments gets better with other types.
+                let wrong_arity = found.error.as_ref().is_some_and(|error| {
+                    self.plan.wrong_arity.contains(&error.code)
+                        || self.plan.unknown_name.contains(&error.code)
+                });
                 let enough = if typed { MOST_SIGNATURES } else { 3 };
                 if found.fatal || found.signatures.len() >= enough {
                     return Ok(());
