@@ -29,6 +29,10 @@ pub enum Command {
     Bisect(BisectArgs),
     /// List the bugs of a campaign: exit 1 if there are any
     Findings(FindingsArgs),
+    /// Write findings in a form that other tools read: markdown, sql, slt, json, junit
+    Report(ReportArgs),
+    /// List what is known of an engine's bugs and behaviours, or add a finding to it
+    Known(KnownArgs),
     /// List, install or remove engines
     Engines(EnginesArgs),
     /// List the oracles: the ways to ask one question twice
@@ -40,10 +44,13 @@ pub enum Command {
     Worker,
 }
 
+/// What is tested if nothing is named.
+pub const DEFAULT_TARGET: &str = "sqlite";
+
 #[derive(Debug, clap::Args)]
 pub struct HuntArgs {
     /// The database to test: sqlite, sqlite@3.30.1, sqlite:path=/…/libsqlite3.so
-    #[arg(default_value = "sqlite")]
+    #[arg(default_value = DEFAULT_TARGET)]
     pub target: String,
 
     /// Stop after this time: 30s, 10m, 2h [default: until Ctrl-C]
@@ -67,8 +74,8 @@ pub struct HuntArgs {
     pub out: Option<PathBuf>,
 
     /// Go on with the campaign in this directory, killed or ended: the same target, oracles and seed, behind
-    /// the databases it has visited
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["target", "jobs", "seed", "oracles", "out", "max_cases", "log_statements", "no_reduce", "reduce_checks", "keep_duplicates"])]
+    /// the databases it has visited (name the target again if its address holds a password: that is not kept)
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["jobs", "seed", "oracles", "out", "max_cases", "log_statements", "no_reduce", "reduce_checks", "keep_duplicates"])]
     pub resume: Option<PathBuf>,
 
     /// Stop after this many bugs (with --no-reduce: findings)
@@ -90,6 +97,10 @@ pub struct HuntArgs {
     /// Keep every example of a bug, in duplicates/, not only the smallest
     #[arg(long)]
     pub keep_duplicates: bool,
+
+    /// Directories or files of known bugs and accepted behaviours, beside those built in and ./known
+    #[arg(long, value_name = "PATH")]
+    pub known: Vec<PathBuf>,
 
     /// How to print the summary; with json it alone goes to standard output
     #[arg(long, value_name = "FORMAT", default_value = "text")]
@@ -245,6 +256,65 @@ pub struct BisectArgs {
     /// The address space of the processes that run the checks, in MiB
     #[arg(long, hide = true, value_name = "MIB", default_value = "4096")]
     pub worker_memory: u64,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct ReportArgs {
+    /// A finding, or a campaign for all of its bugs [default: the newest campaign in dissent-out]
+    #[arg(value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+
+    /// The form: markdown, sql, slt (sqllogictest), json, junit
+    #[arg(long, value_name = "FORMAT", default_value = "markdown")]
+    pub format: String,
+
+    /// The file to write [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct KnownArgs {
+    #[command(subcommand)]
+    pub action: Option<KnownAction>,
+
+    /// Show only what is known of this engine: mariadb
+    pub engine: Option<String>,
+
+    /// Directories or files of known bugs, beside those built in and ./known
+    #[arg(long, value_name = "PATH")]
+    pub known: Vec<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum KnownAction {
+    /// Write an entry for a reduced finding: hunts count it from then on and no longer report it
+    Add {
+        /// The finding: its directory, or its finding.json
+        #[arg(value_name = "FINDING")]
+        finding: PathBuf,
+
+        /// What is wrong and which arm is, or why it is accepted
+        #[arg(long)]
+        reason: String,
+
+        /// Where it was reported
+        #[arg(long, value_name = "URL")]
+        link: Option<String>,
+
+        /// A behaviour that is not going to change, rather than a bug
+        #[arg(long)]
+        accepted: bool,
+
+        /// The entry's name [default: the finding's]
+        #[arg(long, value_name = "NAME")]
+        id: Option<String>,
+
+        /// The file to add it to [default: known/DIALECT.toml]
+        #[arg(long, value_name = "FILE")]
+        file: Option<PathBuf>,
+    },
 }
 
 #[derive(Debug, clap::Args)]

@@ -8,6 +8,7 @@ pub mod duckdb;
 mod error;
 pub mod fake;
 mod mysql;
+mod own;
 mod postgres;
 mod product;
 mod server;

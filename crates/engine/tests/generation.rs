@@ -11,7 +11,13 @@ use dissent_core::walk::Walk;
 fn walk(oracles: &str, seed: u64, cases: u64) -> (Counts, Counting, Vec<String>) {
     let (engine, dialect) = sqlite();
     let mut engine = Recording { engine, statements: Vec::new() };
-    let walk = Walk { dialect: &dialect, oracles: oracle::select(oracles), seed, policy: Policy::default() };
+    let walk = Walk {
+        dialect: &dialect,
+        calm: None,
+        oracles: oracle::select(oracles),
+        seed,
+        policy: Policy::default(),
+    };
     let mut watcher = Counting { cases_left: cases, ..Counting::default() };
     let mut journal = NoJournal;
     let mut session = Session::new(&mut engine, &dialect, &mut journal, || 0);

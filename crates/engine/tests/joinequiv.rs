@@ -2,9 +2,11 @@
 
 mod common;
 
-use common::{Counting, check_on, raw, sqlite, with_session};
+use std::collections::BTreeMap;
+
+use common::{Counting, check_on, open, raw, rows, sqlite, with_session};
 use dissent_core::dialect::Dialect;
-use dissent_core::engine::{Engine, Reply};
+use dissent_core::engine::{Engine, Limits, Prepared, Reply, SqlError, Trouble};
 use dissent_core::finding::{Class, Verdict};
 use dissent_core::generate::Policy;
 use dissent_core::oracle;
@@ -14,14 +16,13 @@ use dissent_core::walk::Walk;
 use dissent_engine::fake::Tampered;
 use dissent_engine::sqlite::SqliteEngine;
 
-fn walk(engine: &mut dyn Engine, cases: u64) -> (Counting, std::collections::BTreeMap<String, u64>) {
-    let (_, dialect) = sqlite();
+fn walk(engine: &mut dyn Engine, dialect: &Dialect, cases: u64) -> (Counting, BTreeMap<String, u64>) {
     let oracles = oracle::select("joinequiv");
-    let walk = Walk { dialect: &dialect, oracles, seed: 4, policy: Policy::default() };
+    let walk = Walk { dialect, calm: None, oracles, seed: 4, policy: Policy::default() };
     let mut watcher = Counting { cases_left: cases, ..Counting::default() };
-    let notes = with_session(engine, &dialect, |session| {
+    let notes = with_session(engine, dialect, |session| {
         for number in 0.. {
-            // What SQLite itself calls corruption is a bug of its own, not of the algebra.
+            // What an engine itself calls broken is a bug of its own, not of the algebra.
             watcher.findings.retain(|(_, evidence)| evidence.class != Class::InternalError);
             if !watcher.findings.is_empty()
                 || !walk.database(number, session, &mut watcher).expect("the engine answers")
@@ -34,26 +35,113 @@ fn walk(engine: &mut dyn Engine, cases: u64) -> (Counting, std::collections::BTr
     (watcher, notes)
 }
 
+/// How many cases a property is drawn over: `DISSENT_CASES`, or what is quick enough for every run.
+fn cases(quick: u64) -> u64 {
+    std::env::var("DISSENT_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(quick)
+}
+
 /// The proof as a property: random tables with NULLs, any ON and WHERE, a tag column.
-#[test]
-fn an_inner_join_is_what_its_outer_joins_have_in_common() {
-    let (mut engine, _) = sqlite();
-    let (watcher, notes) = walk(engine.as_mut(), 150_000);
-    assert!(watcher.findings.is_empty(), "{:#?}", watcher.findings[0]);
-    assert!(watcher.passes >= 100_000, "{} passes, {} skips", watcher.passes, watcher.skips);
+#[track_caller]
+fn assert_the_algebra_holds(engine: &mut dyn Engine, dialect: &Dialect, cases: u64) {
+    let (watcher, notes) = walk(engine, dialect, cases);
+    let shown: Vec<_> =
+        watcher.findings.iter().map(|(_, evidence)| (&evidence.arms[0].sql, &evidence.difference)).collect();
+    assert!(watcher.findings.is_empty(), "{shown:#?}");
+    assert!(watcher.passes >= cases * 3 / 5, "{} passes, {} skips", watcher.passes, watcher.skips);
     // Joins that test something.
     let count = |note: &str| notes.get(note).copied().unwrap_or(0);
     let both = count("joinequiv: matched rows and both padded sides");
     let one = count("joinequiv: matched rows and one padded side");
     let all: u64 = notes.values().sum();
+    println!("{} {}: {} subjects agree; {notes:?}", dialect.name, engine.version(), watcher.passes);
     assert!((both + one) * 100 >= all * 40, "{notes:?}");
     assert!(both * 100 >= all * 15, "{notes:?}");
+}
+
+#[test]
+fn an_inner_join_is_what_its_outer_joins_have_in_common() {
+    let (mut engine, dialect) = sqlite();
+    assert_the_algebra_holds(engine.as_mut(), &dialect, cases(150_000));
+}
+
+/// `DISSENT_CASES=120000` for the full count: a hundred thousand take half an hour.
+#[test]
+fn an_inner_join_of_duckdb_is_what_its_outer_joins_have_in_common() {
+    let Some((engine, dialect)) = open("duckdb") else { return };
+    // It has a bug of its own (see below); without the optimizer that has it, the algebra holds.
+    let mut engine = Configured { engine, setting: "SET disabled_optimizers = 'common_subplan'" };
+    assert_the_algebra_holds(&mut engine, &dialect, cases(3_000));
+}
+
+/// An engine with a setting that survives its resets.
+struct Configured {
+    engine: Box<dyn Engine>,
+    setting: &'static str,
+}
+
+impl Engine for Configured {
+    fn version(&self) -> &str {
+        self.engine.version()
+    }
+    fn reset(&mut self) -> Result<(), Trouble> {
+        self.engine.reset()?;
+        self.engine
+            .execute(self.setting)
+            .map(|reply| assert!(!matches!(reply, Reply::Failed(_)), "{reply:?}"))
+    }
+    fn execute(&mut self, sql: &str) -> Result<Reply, Trouble> {
+        self.engine.execute(sql)
+    }
+    fn set_limits(&mut self, limits: Limits) {
+        self.engine.set_limits(limits);
+    }
+    fn prepare(&mut self, sql: &str, types: &[DataType]) -> Result<Result<Prepared, SqlError>, Trouble> {
+        self.engine.prepare(sql, types)
+    }
+    fn execute_prepared(&mut self, statement: &Prepared, values: &[Value]) -> Result<Reply, Trouble> {
+        self.engine.execute_prepared(statement, values)
+    }
+    fn close_prepared(&mut self, statement: Prepared) -> Result<(), Trouble> {
+        self.engine.close_prepared(statement)
+    }
+}
+
+/// Since 1.5 DuckDB takes a left and a right join of one table with itself for the same subplan, and
+/// computes the first of them only: found by this oracle.
+#[test]
+fn duckdb_takes_a_left_and_a_right_join_for_one() {
+    let mut setup = vec![table(
+        "t0",
+        vec![
+            column("c0", Vec::new()),
+            column("c1", vec![ColumnConstraint::NotNull]),
+            column("c2", Vec::new()),
+        ],
+    )];
+    setup.extend(raw(&["INSERT INTO t0 VALUES (0, 0, NULL)"]));
+    let on = Expr::binary(BinaryOp::Eq, Expr::column("t0", "c2"), Expr::column("a0", "c2"));
+    let right = TableRef::Table { name: "t0".into(), alias: Some("a0".into()), hint: None };
+    let join = TableRef::join(JoinKind::Inner, TableRef::table("t0"), right, JoinOn::On(on));
+    let items = vec![Expr::column("a0", "c0").into(), Expr::column("t0", "c1").into()];
+    let query = Query::select(Select { items, from: vec![join], ..Select::default() });
+    let subject = Subject::new("joinequiv", query).with_choice("form", "all").with_choice("rule", "sjt");
+    let subject = Subject { setup, ..subject };
+    for (target, sound) in [("duckdb@1.4.0", true), ("duckdb@1.5.6", false)] {
+        let Some((mut engine, dialect)) = open(target) else { continue };
+        match check_on(engine.as_mut(), &dialect, &subject) {
+            Verdict::Bug(evidence) => {
+                assert!(!sound && evidence.difference.contains("the set operators deviate"), "{evidence:#?}");
+            }
+            verdict => assert!(sound, "{target}: {verdict:?}"),
+        }
+    }
 }
 
 #[track_caller]
 fn assert_found(part: &str, tamper: impl FnMut(&str, Reply) -> Reply + 'static) {
     let engine = SqliteEngine::bundled().expect("the bundled SQLite opens");
-    let (watcher, _) = walk(&mut Tampered::new(engine, tamper), 20_000);
+    let (_, dialect) = sqlite();
+    let (watcher, _) = walk(&mut Tampered::new(engine, tamper), &dialect, 20_000);
     let (_, evidence) = watcher.findings.first().expect("the planted bug is found");
     assert!(evidence.difference.contains(part), "{}", evidence.difference);
 }
@@ -174,5 +262,79 @@ fn only_inner_joins_of_plain_columns_are_compared() {
             _ => select.items.push(Expr::int(1).into()),
         }
         assert_eq!(check(subject), reason);
+    }
+}
+
+/// `SELECT DISTINCT items FROM left JOIN right on`, as the paper's listings have it.
+fn listing(setup: &[&str], rule: &str, items: &[(&str, &str)], join: (&str, &str), on: JoinOn) -> Subject {
+    let (left, right) = (TableRef::table(join.0), TableRef::table(join.1));
+    let query = Query::select(Select {
+        distinct: true,
+        items: items.iter().map(|(table, column)| Expr::column(*table, *column).into()).collect(),
+        from: vec![TableRef::join(JoinKind::Inner, left, right, on)],
+        ..Select::default()
+    });
+    let subject = Subject::new("joinequiv", query).with_choice("form", "distinct").with_choice("rule", rule);
+    Subject { setup: raw(setup), ..subject }
+}
+
+fn int_table(name: &str) -> Statement {
+    table(name, vec![column("c0", vec![ColumnConstraint::NotNull])])
+}
+
+/// The paper's listings 3, 5 and 7 as their text describes them, and the answer each must have.
+fn listings() -> Vec<(&'static str, Subject, Vec<Vec<Value>>)> {
+    let mut null_as_zero = listing(
+        &["INSERT INTO t0 VALUES (0)", "INSERT INTO t1 VALUES (1)"],
+        "sjt",
+        &[("t0", "c0")],
+        ("t1", "t0"),
+        JoinOn::Natural,
+    );
+    null_as_zero.setup.splice(0..0, [int_table("t0"), int_table("t1")]);
+    let tenth = Expr::unary(UnaryOp::Minus, Expr::Literal(Value::Decimal("0.1".into())));
+    let mut rounded_bound = listing(
+        &["INSERT INTO t0 VALUES (0)", "INSERT INTO t1 VALUES (1)"],
+        "adt",
+        &[("t0", "c0"), ("t1", "c0")],
+        ("t0", "t1"),
+        JoinOn::On(Expr::binary(BinaryOp::Lt, Expr::column("t0", "c0"), tenth)),
+    );
+    rounded_bound.setup.splice(0..0, [int_table("t0"), int_table("t1")]);
+    let text = |value: &str| Value::Text(value.to_string());
+    let padded_text = listing(
+        &[
+            "CREATE TABLE t0(c0 CHAR(4) NOT NULL)",
+            "CREATE TABLE t1(c0 VARCHAR(5) NOT NULL)",
+            "INSERT INTO t0 VALUES ('7')",
+            "INSERT INTO t1 VALUES ('-')",
+        ],
+        "sdt",
+        &[("t0", "c0"), ("t1", "c0")],
+        ("t0", "t1"),
+        JoinOn::On(Expr::column("t0", "c0").is_not(Truth::Null)),
+    );
+    vec![
+        ("listing 3: NULL taken for 0 by INTERSECT", null_as_zero, vec![]),
+        ("listing 5: < -0.1 taken for <= 0", rounded_bound, vec![]),
+        ("listing 7: text padded by UNION", padded_text, vec![vec![text("7"), text("-")]]),
+    ]
+}
+
+/// What the paper saw on MySQL, Percona and TiDB, asked of the members of that family that are here.
+#[test]
+fn the_papers_listings_have_the_right_answer_on_mysql_and_mariadb() {
+    for target in ["mysql", "mariadb"] {
+        let Some((mut engine, dialect)) = open(target) else { continue };
+        for (name, subject, expected) in listings() {
+            let verdict = check_on(engine.as_mut(), &dialect, &subject);
+            assert!(matches!(verdict, Verdict::Pass { .. }), "{target}, {name}: {verdict:#?}");
+            let answer = with_session(engine.as_mut(), &dialect, |session| {
+                let query = subject.query().expect("one query");
+                rows(session.query(query).expect("the engine answers"))
+            });
+            let answer: Vec<Vec<Value>> = answer.expect(name).iter().map(<[Value]>::to_vec).collect();
+            assert_eq!(answer, expected, "{target}, {name}");
+        }
     }
 }

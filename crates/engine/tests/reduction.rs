@@ -378,8 +378,13 @@ fn all_passes_together() {
 /// What a hunt finds on an engine with this bug.
 fn hunted(bug: &'static [&'static str], cases: u64) -> Vec<Subject> {
     let (mut engine, dialect) = losing_a_row(bug);
-    let walk =
-        Walk { dialect: &dialect, oracles: oracle::all().to_vec(), seed: 7, policy: Policy::default() };
+    let walk = Walk {
+        dialect: &dialect,
+        calm: None,
+        oracles: oracle::all().to_vec(),
+        seed: 7,
+        policy: Policy::default(),
+    };
     let mut counting = Counting { cases_left: cases, ..Counting::default() };
     with_session(engine.as_mut(), &dialect, |session| {
         let mut number = 0;

@@ -122,7 +122,7 @@ fn rule_0_1_a_difference_that_does_not_hold_on_a_fresh_database_is_unstable() {
         reply
     });
     let oracles = oracle::select("norec");
-    let walk = Walk { dialect: &dialect, oracles, seed: 1, policy: Policy::default() };
+    let walk = Walk { dialect: &dialect, calm: None, oracles, seed: 1, policy: Policy::default() };
     let mut watcher = Counting { cases_left: 3000, ..Counting::default() };
     with_session(&mut engine, &dialect, |session| {
         for number in 0.. {

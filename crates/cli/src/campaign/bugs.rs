@@ -14,6 +14,9 @@ pub struct Bug {
     /// None for a finding that was not reduced: what it has in common with others is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
+    /// The known bug or behaviour it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known: Option<String>,
     /// How many findings were this bug.
     pub count: u64,
     /// Of the setup of its smallest example.
@@ -47,14 +50,22 @@ impl Bugs {
     }
 
     pub fn sort(&self, bug: &Bug) -> Sorted {
-        let known = |other: &Bug| bug.signature.is_some() && other.signature == bug.signature;
-        match self.list.iter().position(known) {
+        let same = |other: &Bug| match &bug.known {
+            Some(_) => other.known == bug.known,
+            None => bug.signature.is_some() && other.known.is_none() && other.signature == bug.signature,
+        };
+        match self.list.iter().position(same) {
             None => Sorted::New,
             Some(at) if (bug.tokens, bug.statements) < (self.list[at].tokens, self.list[at].statements) => {
                 Sorted::Smaller(at)
             }
             Some(at) => Sorted::Again(at),
         }
+    }
+
+    /// Bugs that nobody knew.
+    pub fn new_ones(&self) -> impl Iterator<Item = &Bug> {
+        self.list.iter().filter(|bug| bug.known.is_none())
     }
 
     pub fn add(&mut self, bug: Bug) {
@@ -83,6 +94,7 @@ mod tests {
             oracle: "norec".to_string(),
             class: Class::WrongRows,
             signature: signature.map(str::to_string),
+            known: None,
             count: 1,
             statements: 2,
             tokens,

@@ -5,6 +5,7 @@ use std::path::Path;
 use dissent_core::dialect::Dialect;
 use dissent_core::finding::Finding;
 use dissent_core::reduce::Weight;
+use dissent_core::triage::known::explains;
 
 use super::Plan;
 use super::bugs::{Bug, Bugs, Sorted};
@@ -26,10 +27,14 @@ pub struct Desk<'a> {
     queue: Option<Queue>,
     bugs: Bugs,
     /// On disk and not reduced yet.
-    waiting: Vec<StoredFinding>,
+    waiting: Vec<Pending>,
+    /// With the reducer, which gets one at a time, so that the next can be chosen by what was learned.
+    under_way: Option<StoredFinding>,
     pub unstable: u64,
     /// Findings that came while too many were waiting.
     pub not_kept: u64,
+    /// Findings that were left to be reduced at the end.
+    pub left_waiting: u64,
     pub reducer_cpu_seconds: f64,
 }
 
@@ -51,18 +56,20 @@ impl<'a> Desk<'a> {
             queue,
             bugs: Bugs::default(),
             waiting: Vec::new(),
+            under_way: None,
             unstable: 0,
             not_kept: 0,
+            left_waiting: 0,
             reducer_cpu_seconds: 0.0,
         }
     }
 
     pub fn waiting(&self) -> usize {
-        self.waiting.len()
+        self.waiting.len() + usize::from(self.under_way.is_some())
     }
 
     pub fn has_all_findings(&self) -> bool {
-        self.plan.max_findings.is_some_and(|most| self.bugs.list().len() as u64 >= most)
+        self.plan.max_findings.is_some_and(|most| self.bugs.new_ones().count() as u64 >= most)
     }
 
     /// Goes on with what an earlier run of the campaign left: bugs that were shown are known, findings
@@ -75,15 +82,12 @@ impl<'a> Desk<'a> {
             let finding = record::read(&directory)?;
             let stored = StoredFinding { id, directory };
             let reduced = finding.triage.signature.is_some();
-            match (listed.iter().find(|bug| bug.id == stored.id), &mut self.queue) {
+            match (listed.iter().find(|bug| bug.id == stored.id), &self.queue) {
                 // What was shown stays, also if it could not be reduced.
                 (Some(bug), _) => {
                     self.bugs.add(Bug { directory: stored.directory.clone(), ..bug.clone() });
                 }
-                (None, Some(queue)) if !reduced => {
-                    self.waiting.push(stored.clone());
-                    queue.push(Pending { stored, finding });
-                }
+                (None, Some(_)) if !reduced => self.waiting.push(Pending { stored, finding }),
                 _ => unlisted.push((stored, finding)),
             }
         }
@@ -95,7 +99,26 @@ impl<'a> Desk<'a> {
         for (stored, finding) in unlisted {
             self.sort(&finding, &stored, progress)?;
         }
+        self.feed();
         Ok(())
+    }
+
+    /// Gives the reducer its next finding: one that no bug known so far explains, if there is any.
+    fn feed(&mut self) {
+        let Some(queue) = &self.queue else { return };
+        if self.under_way.is_some() || self.waiting.is_empty() {
+            return;
+        }
+        let next = self.waiting.iter().position(|pending| !self.is_explained(&pending.finding));
+        let pending = self.waiting.remove(next.unwrap_or(0));
+        self.under_way = Some(pending.stored.clone());
+        queue.push(pending);
+    }
+
+    /// Whether a finding that is not reduced holds all that some known bug, or one of this campaign, needs.
+    fn is_explained(&self, finding: &Finding) -> bool {
+        let found = |bug: &Bug| bug.signature.as_ref().is_some_and(|signature| explains(signature, finding));
+        self.plan.known.iter().any(|known| known.marks(finding)) || self.bugs.list().iter().any(found)
     }
 
     /// A finding of a worker.
@@ -103,15 +126,15 @@ impl<'a> Desk<'a> {
         if self.has_all_findings() {
             return Ok(());
         }
-        if self.waiting.len() >= MOST_WAITING {
+        if self.waiting() >= MOST_WAITING {
             self.not_kept += 1;
             return Ok(());
         }
         let Some(stored) = self.store.add_finding(&finding)? else { return Ok(()) };
-        match &mut self.queue {
-            Some(queue) => {
-                self.waiting.push(stored.clone());
-                queue.push(Pending { stored, finding });
+        match &self.queue {
+            Some(_) => {
+                self.waiting.push(Pending { stored, finding });
+                self.feed();
             }
             None => {
                 let bug = self.bug(&finding, &stored);
@@ -130,8 +153,14 @@ impl<'a> Desk<'a> {
 
     /// A finding comes back from the reducer.
     pub fn deliver(&mut self, done: Done, progress: &mut Progress) -> anyhow::Result<()> {
+        self.under_way = None;
+        let delivered = self.take_back(done, progress);
+        self.feed();
+        delivered
+    }
+
+    fn take_back(&mut self, done: Done, progress: &mut Progress) -> anyhow::Result<()> {
         let Done { pending: Pending { stored, finding }, result } = done;
-        self.waiting.retain(|waiting| waiting.directory != stored.directory);
         if self.has_all_findings() {
             return self.store.discard(&stored.directory);
         }
@@ -186,16 +215,21 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// Ends the reducer; what still waits is shown as it is.
+    /// Ends the reducer. What still waits is shown as it is, unless a bug that is listed explains it: that
+    /// waits on disk for the campaign to be gone on with.
     pub fn close(&mut self, progress: &mut Progress) -> anyhow::Result<()> {
         if let Some(queue) = self.queue.take() {
             queue.stop();
         }
-        for stored in std::mem::take(&mut self.waiting) {
+        let mut left: Vec<StoredFinding> = self.under_way.take().into_iter().collect();
+        left.extend(self.waiting.drain(..).map(|pending| pending.stored));
+        for stored in left {
+            let finding = record::read(&stored.directory)?;
             if self.has_all_findings() {
                 self.store.discard(&stored.directory)?;
+            } else if self.is_explained(&finding) {
+                self.left_waiting += 1;
             } else {
-                let finding = record::read(&stored.directory)?;
                 let bug = self.bug(&finding, &stored);
                 self.bugs.add(bug);
             }
@@ -217,6 +251,7 @@ impl<'a> Desk<'a> {
             oracle: finding.subject.oracle.clone(),
             class: finding.evidence.class,
             signature: finding.triage.signature.clone(),
+            known: self.known_as(finding),
             count: 1,
             statements: finding.subject.setup.len(),
             tokens: Weight::of(&finding.subject, self.dialect).tokens,
@@ -224,11 +259,19 @@ impl<'a> Desk<'a> {
         }
     }
 
+    /// Only of a reduced finding it can be said what it is.
+    fn known_as(&self, finding: &Finding) -> Option<String> {
+        finding.triage.signature.as_ref()?;
+        self.plan.known.iter().find(|known| known.marks(finding)).map(|known| known.id.clone())
+    }
+
     /// On disk first, then in print: a finding that was printed is never lost.
     fn show(&mut self, bug: Bug, progress: &mut Progress) -> anyhow::Result<()> {
         self.bugs.add(bug.clone());
         self.store.write_bugs(self.bugs.list())?;
-        progress.finding(&bug);
+        if bug.known.is_none() {
+            progress.finding(&bug);
+        }
         Ok(())
     }
 }

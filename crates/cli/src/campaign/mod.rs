@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use dissent_core::triage::known::{Avoid, Known};
 use dissent_engine::Source;
 
 use crate::catalog::KeptCatalog;
@@ -47,8 +48,12 @@ pub struct Plan {
     pub reduce: Option<Allowance>,
     /// Keep every example of a bug, not only the smallest.
     pub keep_duplicates: bool,
+    /// Bugs and behaviours that are known of this version.
+    pub known: Vec<Known>,
     /// Where to go on, if the campaign was there before.
     pub position: Option<Position>,
+    /// In the names of the databases that workers make on somebody's server.
+    pub mark: String,
 }
 
 impl Plan {
@@ -75,9 +80,17 @@ impl Plan {
             first_database,
             step: self.jobs,
             max_cases,
+            avoid: self.avoid(),
             log_statements: self.statement_log(worker),
             catalog: self.catalog.as_ref().map(|kept| kept.path.clone()),
         })
+    }
+
+    /// What triggers known bugs, all together.
+    fn avoid(&self) -> Avoid {
+        let mut avoid = Avoid::default();
+        self.known.iter().for_each(|known| avoid.add(&known.avoid));
+        avoid
     }
 
     /// One file per worker: their statements have no common order.
@@ -99,6 +112,8 @@ pub struct Outcome {
     pub unstable: u64,
     /// Findings that came while too many were waiting to be reduced.
     pub not_kept: u64,
+    /// Findings that are on disk and wait to be reduced; likely bugs that are listed.
+    pub waiting: u64,
     /// What went wrong with workers for a reason of our own, in words.
     pub failures: Vec<String>,
     pub wall: Duration,

@@ -51,6 +51,8 @@ pub struct Summary {
     unstable: u64,
     /// Findings that came while too many were waiting to be reduced; counted only.
     not_kept: u64,
+    /// Findings on disk that are not reduced and likely bugs of this list.
+    waiting: u64,
     /// What went wrong with workers for a reason of Dissent's own, in words.
     worker_failures: Vec<String>,
 }
@@ -83,6 +85,9 @@ struct FindingLine {
     statements: usize,
     tokens: usize,
     signature: Option<String>,
+    /// The known bug or behaviour it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    known: Option<String>,
     directory: String,
 }
 
@@ -93,6 +98,7 @@ impl Summary {
             bugs,
             unstable,
             not_kept,
+            waiting,
             failures,
             wall,
             worker_cpu_seconds,
@@ -166,10 +172,12 @@ impl Summary {
                     statements: bug.statements,
                     tokens: bug.tokens,
                     signature: bug.signature.clone(),
+                    known: bug.known.clone(),
                 })
                 .collect(),
             unstable: *unstable,
             not_kept: *not_kept,
+            waiting: *waiting,
             worker_failures: failures.clone(),
         }
     }
@@ -223,19 +231,26 @@ impl Summary {
             table.row("notes", counted(self.notes.iter().map(|(note, count)| (note.as_str(), *count))));
         }
         table.row("findings", self.findings_line());
-        for finding in &self.findings {
-            let times =
-                if finding.count == 1 { "once".to_string() } else { format!("{} times", finding.count) };
+        for finding in self.new_findings() {
+            let times = times(finding.count);
             let state = if finding.signature.is_some() { "" } else { ", not reduced" };
             let sizes = format!("{} statements, {} tokens{state}", finding.statements, finding.tokens);
             table.row(&format!("  {}", finding.class), format!("{} ({sizes}; seen {times})", finding.id));
+        }
+        let known = self.findings.iter().filter_map(|finding| Some((finding.known.as_ref()?, finding.count)));
+        for (id, count) in known {
+            table.row("known", format!("{id} (seen {})", times(count)));
+        }
+        if self.waiting > 0 {
+            let words = "findings are not reduced and look like bugs above; --resume goes on with them";
+            table.row("waiting", format!("{} {words}", grouped(self.waiting)));
         }
         table.row("unstable", grouped(self.unstable));
         if !self.worker_failures.is_empty() {
             table.row("failures", format!("{} (see above)", self.worker_failures.len()));
         }
         table.row("output", out_directory.to_string());
-        if let Some(first) = self.findings.first() {
+        if let Some(first) = self.new_findings().next() {
             table.row("next", format!("dissent replay {}", shell_word(&first.directory)));
         }
         table.out
@@ -252,24 +267,33 @@ impl Summary {
         )
     }
 
+    /// The bugs that were not known before.
+    fn new_findings(&self) -> impl Iterator<Item = &FindingLine> {
+        self.findings.iter().filter(|finding| finding.known.is_none())
+    }
+
     fn findings_line(&self) -> String {
         let mut classes = BTreeMap::new();
-        for finding in &self.findings {
+        for finding in self.new_findings() {
             *classes.entry(finding.class).or_insert(0) += 1;
         }
         if classes.is_empty() {
             return "none".to_string();
         }
-        let seen: u64 = self.findings.iter().map(|finding| finding.count).sum();
+        let seen: u64 = self.new_findings().map(|finding| finding.count).sum();
         let more = if self.not_kept > 0 {
             format!(", and {} that came too fast to be kept", grouped(self.not_kept))
         } else {
             String::new()
         };
-        let bugs = self.findings.len();
+        let bugs = self.new_findings().count();
         let plural = if bugs == 1 { "bug" } else { "bugs" };
-        format!("{bugs} {plural}: {} (seen {} times{more})", by_class(&classes), grouped(seen))
+        format!("{bugs} {plural}: {} (seen {}{more})", by_class(&classes), times(seen))
     }
+}
+
+fn times(count: u64) -> String {
+    if count == 1 { "once".to_string() } else { format!("{} times", grouped(count)) }
 }
 
 /// Milliseconds are as exact as these figures are.

@@ -194,6 +194,7 @@ impl<'a> Supervisor<'a> {
             tally: self.tally,
             unstable: self.desk.unstable,
             not_kept: self.desk.not_kept,
+            waiting: self.desk.left_waiting,
             bugs: self.desk.into_bugs(),
             failures: self.failures,
         }

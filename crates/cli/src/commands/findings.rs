@@ -12,6 +12,7 @@ use dissent_core::reduce::Weight;
 use serde::Serialize;
 
 use crate::args::{FindingsArgs, SummaryFormat};
+use crate::campaign::bugs::Bug;
 use crate::campaign::{record, store};
 
 /// One bug, as it is listed.
@@ -28,6 +29,9 @@ struct Line {
     versions: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     signature: Option<String>,
+    /// The known bug or behaviour it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    known: Option<String>,
 }
 
 pub fn run(args: FindingsArgs) -> anyhow::Result<u8> {
@@ -38,10 +42,10 @@ pub fn run(args: FindingsArgs) -> anyhow::Result<u8> {
     if !store::is_campaign(&campaign) {
         bail!("{} holds no campaign of Dissent", campaign.display());
     }
-    let counts = counts(&campaign)?;
+    let bugs = bugs(&campaign)?;
     let mut lines = Vec::new();
     for directory in store::finding_directories(&campaign)? {
-        lines.push(line(&directory, &counts)?);
+        lines.push(line(&directory, &bugs)?);
     }
     lines.sort_by(|a, b| (&a.class, b.count, &a.id).cmp(&(&b.class, a.count, &b.id)));
     let mut out = std::io::stdout().lock();
@@ -49,7 +53,7 @@ pub fn run(args: FindingsArgs) -> anyhow::Result<u8> {
         SummaryFormat::Json => writeln!(out, "{}", serde_json::to_string_pretty(&lines)?)?,
         SummaryFormat::Text => print(&lines, &campaign, &mut out)?,
     }
-    Ok(if lines.is_empty() { crate::NOTHING_FOUND } else { crate::FOUND })
+    Ok(if lines.iter().all(|line| line.known.is_some()) { crate::NOTHING_FOUND } else { crate::FOUND })
 }
 
 fn print(lines: &[Line], campaign: &Path, out: &mut impl Write) -> std::io::Result<()> {
@@ -57,7 +61,7 @@ fn print(lines: &[Line], campaign: &Path, out: &mut impl Write) -> std::io::Resu
     let plural = if lines.len() == 1 { "bug" } else { "bugs" };
     writeln!(out, "{} {plural} in {}", lines.len(), findings.display())?;
     for line in lines {
-        let versions = line.versions.as_deref().unwrap_or("");
+        let versions = line.known.as_deref().or(line.versions.as_deref()).unwrap_or("");
         writeln!(
             out,
             "{:<16} {:<14} {:>3} statements {:>4} tokens  seen {:>5}  {:<11}  {}  {versions}",
@@ -67,7 +71,7 @@ fn print(lines: &[Line], campaign: &Path, out: &mut impl Write) -> std::io::Resu
     Ok(())
 }
 
-fn line(directory: &Path, counts: &BTreeMap<String, u64>) -> anyhow::Result<Line> {
+fn line(directory: &Path, bugs: &BTreeMap<String, Bug>) -> anyhow::Result<Line> {
     let finding = record::read(directory)?;
     let id = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let dialect = Dialect::load(&finding.dialect, &finding.engine_version)?;
@@ -76,8 +80,9 @@ fn line(directory: &Path, counts: &BTreeMap<String, u64>) -> anyhow::Result<Line
         oracle: finding.subject.oracle.clone(),
         statements: finding.subject.setup.len(),
         tokens: Weight::of(&finding.subject, &dialect).tokens,
-        count: counts.get(&id).copied().unwrap_or(1),
-        status: status(&finding),
+        count: bugs.get(&id).map_or(1, |bug| bug.count),
+        known: bugs.get(&id).and_then(|bug| bug.known.clone()),
+        status: status(&finding, bugs.get(&id)),
         versions: finding.triage.history.as_ref().map(|history| {
             let until = if history.first_good.is_some() { history.last_bad.as_str() } else { "" };
             format!("{}..{until}", if history.last_good.is_some() { &history.first_bad } else { "" })
@@ -87,20 +92,21 @@ fn line(directory: &Path, counts: &BTreeMap<String, u64>) -> anyhow::Result<Line
     })
 }
 
-fn status(finding: &Finding) -> &'static str {
+fn status(finding: &Finding, bug: Option<&Bug>) -> &'static str {
     match &finding.triage.reduction {
+        _ if bug.is_some_and(|bug| bug.known.is_some()) => "known",
         None => "as found",
         Some(note) if note.complete => "reduced",
         Some(_) => "in part",
     }
 }
 
-fn counts(campaign: &Path) -> anyhow::Result<BTreeMap<String, u64>> {
-    Ok(store::read_bugs(campaign)?.into_iter().map(|bug| (bug.id, bug.count)).collect())
+fn bugs(campaign: &Path) -> anyhow::Result<BTreeMap<String, Bug>> {
+    Ok(store::read_bugs(campaign)?.into_iter().map(|bug| (bug.id.clone(), bug)).collect())
 }
 
 /// The campaign that began last, of those in the default place.
-fn newest() -> anyhow::Result<PathBuf> {
+pub fn newest() -> anyhow::Result<PathBuf> {
     let parent = Path::new(store::DEFAULT_PARENT);
     let entries = fs::read_dir(parent).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
     let started = |path: &PathBuf| path.join(store::CAMPAIGN_FILE).metadata().and_then(|m| m.modified()).ok();

@@ -13,8 +13,8 @@ use dissent_engine::Target;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-use super::{Obtained, check_hang_limit, choose_oracles, obtain};
-use crate::args::{HuntArgs, SummaryFormat};
+use super::{Obtained, check_hang_limit, choose_oracles, known, obtain};
+use crate::args::{DEFAULT_TARGET, HuntArgs, SummaryFormat};
 use crate::campaign::position::Position;
 use crate::campaign::progress::Progress;
 use crate::campaign::store::{self, Store};
@@ -47,6 +47,9 @@ pub fn run(args: HuntArgs) -> anyhow::Result<u8> {
     let mut supervisor = Supervisor::new(&plan, &store, &mut progress, interrupted);
     let ended = supervisor.run();
     let outcome = supervisor.outcome();
+    if let Err(error) = plan.source.sweep() {
+        let _ = writeln!(std::io::stderr(), "dissent: {error}");
+    }
 
     // Trouble after a night of hunting must not take the night's figures with it.
     if ended.is_ok() || outcome.tally.counts.statements > 0 {
@@ -58,7 +61,8 @@ pub fn run(args: HuntArgs) -> anyhow::Result<u8> {
     } else {
         ended?;
     }
-    Ok(if outcome.bugs.is_empty() { crate::NOTHING_FOUND } else { crate::FOUND })
+    let found = outcome.bugs.iter().any(|bug| bug.known.is_none());
+    Ok(if found { crate::FOUND } else { crate::NOTHING_FOUND })
 }
 
 fn print_summary(summary: &Summary, json: &str, format: SummaryFormat, store: &Store) -> std::io::Result<()> {
@@ -82,11 +86,13 @@ fn settle(args: &HuntArgs) -> anyhow::Result<Plan> {
     }
     let memory = args.worker_memory.saturating_mul(1 << 20);
     let engine = obtain(&target, memory, args.hang_limit)?;
+    let version = engine.version.clone();
     let catalog = learn(&target, &engine, memory);
     let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
+    let mark = new_mark();
     Ok(Plan {
         target: target.to_string(),
-        source: engine.source,
+        source: engine.source.marked(&mark),
         dialect: target.dialect().to_string(),
         engine_version: engine.version,
         catalog,
@@ -101,7 +107,9 @@ fn settle(args: &HuntArgs) -> anyhow::Result<Plan> {
         log_statements: args.log_statements.clone(),
         reduce: (!args.no_reduce).then_some(Allowance { checks: args.reduce_checks, time: REDUCE_TIME }),
         keep_duplicates: args.keep_duplicates,
+        known: known::of(target.dialect(), &version, &args.known)?,
         position: None,
+        mark,
     })
 }
 
@@ -111,7 +119,13 @@ fn settle_again(args: &HuntArgs, directory: &Path) -> anyhow::Result<Plan> {
     let position = store::read_position(directory)?;
     let hang_limit = Duration::from_secs(campaign.hang_limit_seconds);
     check_hang_limit(hang_limit)?;
-    let target = Target::parse(&campaign.target)?;
+    let target = match args.target.as_str() {
+        DEFAULT_TARGET => Target::parse(&campaign.target)?,
+        named => Target::parse(named)?,
+    };
+    if target.to_string() != campaign.target {
+        bail!("the campaign in {} hunts {}, not {target}", directory.display(), campaign.target);
+    }
     let memory = args.worker_memory.saturating_mul(1 << 20);
     let engine = obtain(&target, memory, hang_limit)?;
     if engine.version != campaign.engine_version {
@@ -123,9 +137,16 @@ fn settle_again(args: &HuntArgs, directory: &Path) -> anyhow::Result<Plan> {
         );
     }
     let catalog = learn(&target, &engine, memory);
+    let known = known::of(&campaign.dialect, &campaign.engine_version, &args.known)?;
+    // What the workers of then left behind goes before new ones come.
+    let source = match campaign.mark.as_str() {
+        "" => engine.source,
+        mark => engine.source.marked(mark),
+    };
+    source.sweep()?;
     Ok(Plan {
         target: campaign.target,
-        source: engine.source,
+        source,
         dialect: campaign.dialect,
         engine_version: campaign.engine_version,
         catalog,
@@ -140,11 +161,13 @@ fn settle_again(args: &HuntArgs, directory: &Path) -> anyhow::Result<Plan> {
         log_statements: None,
         reduce: campaign.reduce_checks.map(|checks| Allowance { checks, time: REDUCE_TIME }),
         keep_duplicates: campaign.keep_duplicates,
+        known,
         // Killed before it had any: from the beginning.
         position: Some(position.unwrap_or_else(|| Position {
             next_databases: (0..campaign.jobs).collect(),
             cases_left: vec![None; campaign.jobs as usize],
         })),
+        mark: campaign.mark,
     })
 }
 
@@ -157,6 +180,10 @@ fn learn(target: &Target, engine: &Obtained, memory: u64) -> Option<Arc<KeptCata
             None
         }
     }
+}
+
+fn new_mark() -> String {
+    format!("{:08x}", RandomState::new().build_hasher().finish() >> 32)
 }
 
 /// Nine or ten digits: enough never to meet twice, short enough to type.

@@ -25,8 +25,6 @@ pub struct Done {
 pub struct Queue {
     sender: Sender<Pending>,
     stop: Arc<AtomicBool>,
-    /// Findings handed in and not yet given back.
-    pub waiting: usize,
 }
 
 impl Queue {
@@ -45,14 +43,12 @@ impl Queue {
             let job = Job { place: &place, dialect: &dialect, allowance };
             work(&job, &receiver, &stopped, deliver);
         });
-        Queue { sender, stop, waiting: 0 }
+        Queue { sender, stop }
     }
 
-    pub fn push(&mut self, pending: Pending) {
+    pub fn push(&self, pending: Pending) {
         // The other end lives as long as this one.
-        if self.sender.send(pending).is_ok() {
-            self.waiting += 1;
-        }
+        let _ = self.sender.send(pending);
     }
 
     /// What is under way ends with what it has; what waits stays as it is.

@@ -52,7 +52,9 @@ fn walk(
     let mut scribe = Scribe { journal: journal.clone(), fault };
     let mut session = Session::new(engine, dialect, &mut scribe, system::nanos);
     let oracles = oracles(&task.oracles)?;
-    let walk = Walk { dialect, oracles, seed: task.seed, policy: Policy::default() };
+    let calm = (!task.avoid.is_empty()).then(|| dialect.without(&task.avoid.features, &task.avoid.functions));
+    let calm = calm.as_ref();
+    let walk = Walk { dialect, calm, oracles, seed: task.seed, policy: Policy::default() };
     let mut reporter = Reporter {
         journal: &journal,
         events,

@@ -10,6 +10,7 @@ use dissent_core::catalog::{Operation, OperationKind, SampleType};
 use dissent_core::finding::{Arm, Evidence, Origin};
 use dissent_core::session::Counts;
 use dissent_core::subject::Subject;
+use dissent_core::triage::known::Avoid;
 use dissent_engine::Source;
 use serde::{Deserialize, Serialize};
 
@@ -64,6 +65,8 @@ pub struct HuntTask {
     pub first_database: u64,
     pub step: u64,
     pub max_cases: Option<u64>,
+    /// What to draw seldom: it triggers bugs that are known.
+    pub avoid: Avoid,
     pub log_statements: Option<PathBuf>,
     /// The file that holds what the engine can compute; none: the dialect's file has to do.
     pub catalog: Option<PathBuf>,

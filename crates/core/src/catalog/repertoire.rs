@@ -86,6 +86,15 @@ impl Repertoire {
         }
     }
 
+    /// Draws none of these any more.
+    pub fn forget(&mut self, forgotten: impl Fn(&Name) -> bool) {
+        let entries = &self.entries;
+        let stays = |place: &(u32, u16)| !forgotten(&entries[place.0 as usize].name);
+        self.returning.iter_mut().for_each(|places| places.retain(stays));
+        self.of_kind.values_mut().for_each(|places| places.retain(stays));
+        self.aggregates.retain(|entry| !forgotten(&entry.name));
+    }
+
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

@@ -1,9 +1,9 @@
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::Version;
 
 /// What a dialect may be able to do. A feature exists because a generator, a renderer or an oracle asks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Feature {
     // Types and expressions
@@ -34,6 +34,8 @@ pub enum Feature {
     Glob,
     /// `x NOT GLOB y`.
     NotGlob,
+    /// `x REGEXP y`.
+    Regexp,
     RowValues,
     BitOps,
     /// `||` concatenates.
@@ -71,7 +73,10 @@ pub enum Feature {
     IndexHints,
     Lateral,
     QuantifiedComparison,
+    /// `FOR UPDATE`.
     Locking,
+    /// `FOR SHARE`.
+    ForShare,
     // Tables and statements
     /// PRAGMA instead of SET.
     Pragma,
@@ -132,6 +137,10 @@ pub struct Features(u128);
 impl Features {
     pub fn has(self, feature: Feature) -> bool {
         self.0 & (1 << feature as u32) != 0
+    }
+
+    pub fn remove(&mut self, feature: Feature) {
+        self.0 &= !(1 << feature as u32);
     }
 }
 

@@ -15,7 +15,7 @@ use crate::engine::Rows;
 use crate::sql::{DataType, Kind, Name, Value};
 
 /// A dialect at one version of its engine: what came later is not in it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Dialect {
     pub name: Name,
     pub features: Features,
@@ -239,6 +239,8 @@ fn written(name: &str) -> Result<toml::Table, DialectError> {
     match file.remove("inherits") {
         Some(toml::Value::String(relative)) => {
             let mut whole = written(&relative)?;
+            // Relatives count their versions otherwise.
+            whole.remove("before");
             lay_over(&mut whole, file);
             Ok(whole)
         }
@@ -261,8 +263,19 @@ impl Dialect {
     /// The dialect as an engine of this version speaks it.
     pub fn load(name: &str, version: &str) -> Result<Dialect, DialectError> {
         let malformed = |error| DialectError::Malformed { name: name.to_string(), error };
-        let file = File::deserialize(written(name)?).map_err(malformed)?;
-        Ok(file.at(Version::parse(version)))
+        let version = Version::parse(version);
+        let mut whole = written(name)?;
+        if let Some(toml::Value::Table(older)) = whole.remove("before") {
+            for (bound, differs) in older {
+                if let toml::Value::Table(differs) = differs
+                    && version < Version::parse(&bound)
+                {
+                    lay_over(&mut whole, differs);
+                }
+            }
+        }
+        let file = File::deserialize(whole).map_err(malformed)?;
+        Ok(file.at(version))
     }
 
     /// A number that changes with the text of the dialect's file.
@@ -286,6 +299,17 @@ impl Dialect {
         self.features.has(feature)
     }
 
+    /// The dialect without some of what it can do.
+    pub fn without(&self, features: &[Feature], functions: &[Name]) -> Dialect {
+        let mut less = self.clone();
+        features.iter().for_each(|feature| less.features.remove(*feature));
+        let left_out = |name: &Name| functions.iter().any(|other| other.eq_ignore_ascii_case(name));
+        less.functions.retain(|function| !left_out(&function.name));
+        less.aggregates.retain(|function| !left_out(&function.name));
+        less.repertoire.forget(left_out);
+        less
+    }
+
     /// Operators and functions take operands of their own kind only.
     pub fn is_typed(&self) -> bool {
         !self.can(Feature::LooseOperands)
@@ -297,6 +321,15 @@ impl Dialect {
             function.args.first().is_none_or(|arg| *arg == kind || *arg == Kind::Any)
         };
         self.aggregates.iter().any(|function| function.name.eq_ignore_ascii_case(name) && takes(function))
+    }
+
+    /// A statement's text that is one of maintenance, with some table's name in it.
+    pub fn is_maintenance(&self, text: &str) -> bool {
+        let fits = |form: &Name| {
+            let (before, after) = form.split_once("{}").unwrap_or((form, ""));
+            text.starts_with(before) && text.ends_with(after)
+        };
+        self.maintenance.iter().any(fits)
     }
 
     /// A type of which only a prefix can be a key.
@@ -466,6 +499,13 @@ mod tests {
         assert!(!old.can(Feature::RightJoin) && new.can(Feature::RightJoin));
         assert!(old.can(Feature::Upsert));
         assert!(old.functions.len() < new.functions.len());
+    }
+
+    #[test]
+    fn what_older_versions_do_otherwise_is_not_the_relatives() {
+        let can = |name, version| Dialect::load(name, version).unwrap().can(Feature::Cte);
+        assert!(!can("mysql", "5.6.24") && can("mysql", "8.0.36"));
+        assert!(can("tidb", "7.5.0") && can("oceanbase", "4.3.5"));
     }
 
     #[test]

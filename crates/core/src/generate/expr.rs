@@ -123,7 +123,7 @@ impl Generator<'_> {
         Expr::Is { expr: Box::new(expr), test, negated }
     }
 
-    fn between(&mut self, depth: usize) -> Expr {
+    pub(super) fn between(&mut self, depth: usize) -> Expr {
         let kind = self.kind();
         Expr::Between {
             expr: Box::new(self.value_expr(kind, depth)),
@@ -133,7 +133,7 @@ impl Generator<'_> {
         }
     }
 
-    fn in_list(&mut self, depth: usize) -> Expr {
+    pub(super) fn in_list(&mut self, depth: usize) -> Expr {
         let left = self.left_operand(depth);
         let list = (0..self.rng.between(1, 4))
             .map(|_| match self.rng.chance(70) {
@@ -144,7 +144,7 @@ impl Generator<'_> {
         Expr::InList { expr: Box::new(left.expr), list, negated: self.rng.chance(35) }
     }
 
-    fn pattern_match(&mut self, depth: usize) -> Expr {
+    pub(super) fn pattern_match(&mut self, depth: usize) -> Expr {
         let glob = self.dialect.can(Feature::Glob) && self.rng.chance(35);
         let expr = self.value_expr(Kind::Text, depth);
         let pattern =
@@ -187,7 +187,7 @@ impl Generator<'_> {
         Expr::text(letters.into_iter().collect::<String>())
     }
 
-    fn in_query(&mut self, depth: usize) -> Expr {
+    pub(super) fn in_query(&mut self, depth: usize) -> Expr {
         let Drawn { expr, kind, .. } = self.left_operand(depth);
         let query = if self.dialect.can(Feature::CorrelatedIn) {
             self.column_query(kind, depth)
@@ -197,7 +197,7 @@ impl Generator<'_> {
         Expr::InQuery { expr: Box::new(expr), query: Box::new(query), negated: self.rng.chance(30) }
     }
 
-    fn exists(&mut self, depth: usize) -> Expr {
+    pub(super) fn exists(&mut self, depth: usize) -> Expr {
         let query = self.column_query(Kind::Any, depth);
         Expr::Exists { query: Box::new(query), negated: self.rng.chance(30) }
     }
@@ -319,7 +319,7 @@ impl Generator<'_> {
     }
 
     /// A constant to compare with: mostly one that the column compared has held.
-    fn constant_for(&mut self, drawn: &Drawn) -> Expr {
+    pub(super) fn constant_for(&mut self, drawn: &Drawn) -> Expr {
         if self.rng.chance(self.policy.known_constant_share)
             && let Some((relation, at)) = drawn.column
             && let Some(value) = self.rng.choose(&self.scope[relation].columns[at].pool)

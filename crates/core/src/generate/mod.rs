@@ -6,7 +6,9 @@
 //! drawn, and reads the [`State`] of the database. What it draws is valid by construction as far as
 //! the state tells.
 
+mod aggregate;
 mod change;
+mod compose;
 mod expr;
 mod operation;
 mod plan;

@@ -176,8 +176,7 @@ impl<'a> Generator<'a> {
         };
         let mut turn = columns().skip(start).chain(columns().take(start));
         let identity = self.rules.identity;
-        let (relation, column) =
-            turn.find(|(_, column)| (!identity || column.identity) && fits(column))?;
+        let (relation, column) = turn.find(|(_, column)| (!identity || column.identity) && fits(column))?;
         Some(self.column_expr(relation, column))
     }
 

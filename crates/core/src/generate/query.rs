@@ -58,11 +58,29 @@ impl<'a> Generator<'a> {
         })
     }
 
-    /// A condition that some pairs of rows meet and some do not, as far as the data is known: columns that
-    /// share a value and also hold others.
+    /// Whether the newest relation can be joined to the `before` ones before it so that some rows match and
+    /// some do not.
+    pub fn has_selective_condition(&self, before: usize) -> bool {
+        !self.selective_pairs(before).is_empty()
+    }
+
+    /// A condition that some pairs of rows meet and some do not, as far as the data is known.
     fn selective_condition(&mut self, before: usize) -> Option<Expr> {
+        let pairs = self.selective_pairs(before);
+        let (a, b) = self.rng.choose(&pairs)?.clone();
+        let equal = Expr::binary(BinaryOp::Eq, a, b);
+        Some(match self.rng.below(10) {
+            0 => equal.and(self.filter(1)),
+            1 => Expr::binary(BinaryOp::Or, equal, self.predicate(1)),
+            _ => equal,
+        })
+    }
+
+    /// Columns of the newest relation and of the `before` ones before it that share a value and also hold
+    /// others.
+    fn selective_pairs(&self, before: usize) -> Vec<(Expr, Expr)> {
         let relations = &self.scope[self.inner..];
-        let right = relations.get(before)?;
+        let Some(right) = relations.get(before) else { return Vec::new() };
         let typed = self.dialect.is_typed();
         let mut pairs = Vec::new();
         for left in &relations[..before] {
@@ -75,13 +93,7 @@ impl<'a> Generator<'a> {
                 }
             }
         }
-        let (a, b) = self.rng.choose(&pairs)?.clone();
-        let equal = Expr::binary(BinaryOp::Eq, a, b);
-        Some(match self.rng.below(10) {
-            0 => equal.and(self.filter(1)),
-            1 => Expr::binary(BinaryOp::Or, equal, self.predicate(1)),
-            _ => equal,
-        })
+        pairs
     }
 
     /// A column of the relation at this place that is never NULL, if that is a base table.
@@ -145,9 +157,14 @@ impl<'a> Generator<'a> {
     }
 
     fn derived(&mut self) -> TableRef {
-        let alias = self.fresh_name('d');
         let query = self.isolated(|g| g.relation_query(1));
         let columns = Arc::new(self.state.columns_of(&query, self.dialect));
+        self.derived_from(query, columns)
+    }
+
+    /// A query as a relation in scope: a derived table or a common one.
+    pub(super) fn derived_from(&mut self, query: Query, columns: Arc<Vec<Column>>) -> TableRef {
+        let alias = self.fresh_name('d');
         self.scope.push(Relation { alias: alias.clone(), columns });
         if self.dialect.can(Feature::Cte) && self.rng.chance(35) {
             let materialized = self.rng.chance(40).then(|| self.rng.chance(50));
@@ -371,7 +388,11 @@ impl<'a> Generator<'a> {
         })
     }
 
-    fn subquery(&mut self, depth: usize, item: impl FnOnce(&mut Self, usize) -> SelectItem) -> Query {
+    pub(super) fn subquery(
+        &mut self,
+        depth: usize,
+        item: impl FnOnce(&mut Self, usize) -> SelectItem,
+    ) -> Query {
         let depth = depth.saturating_sub(1);
         let outer = self.scope.len();
         let inner = std::mem::replace(&mut self.inner, outer);

@@ -51,6 +51,15 @@ pub fn has_no_one_representative(subject: &Subject, dialect: &Dialect) -> bool {
         })
 }
 
+/// Every column that a query returns is also a key of its ORDER BY.
+pub fn orders_every_column(query: &Query) -> bool {
+    let is_key = |item: &SelectItem| match item {
+        SelectItem::Expr { expr, .. } => query.order_by.iter().any(|key| key.expr == *expr),
+        _ => false,
+    };
+    query.as_select().is_some_and(|select| select.items.iter().all(is_key))
+}
+
 struct Gate<'a> {
     dialect: &'a Dialect,
     reason: Option<&'static str>,
@@ -76,8 +85,8 @@ impl Gate<'_> {
 
 impl Visitor for Gate<'_> {
     fn query(&mut self, query: &Query) {
-        // Rule 0.4. Whether an ORDER BY is total cannot be seen here, so no LIMIT passes.
-        if query.limit.is_some() || query.offset.is_some() {
+        // Rule 0.4. Where an ORDER BY has every column of the output, ties are alike.
+        if (query.limit.is_some() || query.offset.is_some()) && !orders_every_column(query) {
             self.refuse("LIMIT without a total order");
         }
         // Rule 1: a compound's columns have no defined affinity where types are dynamic.

@@ -74,8 +74,10 @@ impl Oracle for JoinEquiv {
             _ if form == "distinct" => "sdt",
             _ => "sjt",
         };
-        // Not every table has a column that is never NULL: a few draws find operands that have.
-        let (from, items) = (0..6).find_map(|_| joined(generator, form))?;
+        // Not every table has a column that is never NULL, nor one that shares some values with another
+        // table: a few draws find operands that have.
+        let selective = generator.rng.chance(90);
+        let (from, items) = (0..12).find_map(|attempt| joined(generator, form, selective && attempt < 9))?;
         let filter = generator.rng.chance(20).then(|| generator.padding_filter());
         let distinct = form == "distinct";
         let query =
@@ -142,15 +144,18 @@ fn form(generator: &mut Generator) -> &'static str {
 }
 
 /// An inner join and its projection, or nothing if its operands have no tag.
-fn joined(generator: &mut Generator, form: &str) -> Option<(TableRef, Vec<SelectItem>)> {
+fn joined(generator: &mut Generator, form: &str, selective: bool) -> Option<(TableRef, Vec<SelectItem>)> {
     generator.start_over();
     let mut left = generator.relation_or_none()?;
     let mut right_at = 1;
-    if generator.rng.chance(15) {
+    while right_at < 3 && generator.rng.chance(15) {
         left = generator.joined(left);
-        right_at = 2;
+        right_at += 1;
     }
     let right = generator.relation_or_none()?;
+    if selective && !generator.has_selective_condition(right_at) {
+        return None;
+    }
     let rules = Rules { identity: form != "judge", ..generator.rules };
     let items = generator.under(rules, |g| items(g, right_at))?;
     let on = generator.join_on(right_at);
@@ -241,7 +246,7 @@ fn has_unqualified_column(select: &Select) -> bool {
 
 /// The rule's set algebra as one query.
 fn algebra(rule: Rule, all: bool, join: &Join) -> Query {
-    let (left, right) = (|| join.left.body.clone(), || join.right.body.clone());
+    let (left, right) = (|| renamed(&join.left), || renamed(&join.right));
     let op = |op, a, b| Body::Compound { op, all, left: Box::new(a), right: Box::new(b) };
     let body = match rule {
         Rule::Intersect => op(SetOp::Intersect, left(), right()),
@@ -254,6 +259,20 @@ fn algebra(rule: Rule, all: bool, join: &Join) -> Query {
         }
     };
     Query { with: join.inner.with.clone(), ..Query::from(body) }
+}
+
+/// A query's body with a name of its own for each column: some engines (MariaDB) read a nested compound as
+/// a derived table, which cannot have two columns of one name.
+fn renamed(query: &Query) -> Body {
+    let mut query = query.clone();
+    if let Some(select) = query.as_select_mut() {
+        for (at, item) in select.items.iter_mut().enumerate() {
+            if let SelectItem::Expr { alias, .. } = item {
+                *alias = Some(format!("r{at}").into());
+            }
+        }
+    }
+    query.body
 }
 
 /// Why a projection has no tag, if it has none. Known only once the subject has its setup.

@@ -92,7 +92,7 @@ impl Features {
                 self.add_if(create.unique, "index-unique");
                 self.add_if(create.filter.is_some(), "index-partial");
             }
-            Statement::CreateView(view) => self.query(&view.query),
+            Statement::CreateView(view) => self.relation(&view.query),
             Statement::AlterTable { action, .. } => match action {
                 AlterAction::RenameTable(_) => self.add("rename-table"),
                 AlterAction::RenameColumn { .. } => self.add("rename-column"),
@@ -106,7 +106,17 @@ impl Features {
             Statement::Insert(insert) => {
                 self.add_if(insert.or.is_some(), "or-conflict");
                 self.add_if(insert.upsert.is_some(), "upsert");
-                self.add_if(matches!(insert.source, InsertSource::Query(_)), "insert-select");
+                match &insert.source {
+                    InsertSource::Query(_) => self.add("insert-select"),
+                    InsertSource::Values(rows) => {
+                        for expr in rows.iter().flatten() {
+                            if let Expr::Literal(value) = expr {
+                                self.literal(value);
+                            }
+                        }
+                    }
+                    _ => {}
+                }
             }
             Statement::Update(update) => {
                 self.add("update");
@@ -138,9 +148,33 @@ impl Features {
                 ColumnConstraint::References { .. } => self.add("foreign-key"),
             }
         }
-        if self.types_matter && !column.ty.name.is_empty() {
+        // A whole number is what a column becomes whose type does not matter.
+        if self.types_matter && !column.ty.name.is_empty() && column.ty.kind != Kind::Int {
             self.add(format!("type-{}", kind(column.ty.kind)));
         }
+    }
+
+    /// A query that stands for a table. A column of it that is computed of nothing is a constant to the
+    /// optimizer, however it is written.
+    fn relation(&mut self, query: &Query) {
+        let mut query = query.clone();
+        for item in query.as_select_mut().into_iter().flat_map(|select| &mut select.items) {
+            let SelectItem::Expr { expr, .. } = item else { continue };
+            let varies = |inner: &Expr| {
+                matches!(inner, Expr::Column(_) | Expr::Aggregate(_) | Expr::Window(_) | Expr::Subquery(_))
+            };
+            if !matches!(expr, Expr::Literal(_)) && !any_expr(expr, varies) {
+                self.add("constant-column");
+                *expr = Expr::int(0);
+            }
+        }
+        self.query(&query);
+    }
+
+    /// A whole number that floating-point numbers cannot tell from its neighbours is not there by chance: a
+    /// smaller one did not do.
+    fn literal(&mut self, value: &Value) {
+        self.add_if(matches!(value, Value::Int(int) if int.unsigned_abs() > 1 << 53), "beyond-2^53");
     }
 
     fn keys(&mut self, what: &str, keys: &[IndexKey]) {
@@ -172,13 +206,17 @@ impl Visitor for Features {
                 JoinKind::Full => self.add("full-join"),
             }
         }
-        walk_table(self, table);
+        match table {
+            TableRef::Derived { query, .. } => self.relation(query),
+            _ => walk_table(self, table),
+        }
     }
 
     fn expr(&mut self, expr: &Expr) {
         use BinaryOp::*;
         match expr {
-            Expr::Literal(_) | Expr::Column(_) | Expr::Param(_) => {}
+            Expr::Literal(value) => self.literal(value),
+            Expr::Column(_) | Expr::Param(_) => {}
             Expr::Unary { op, .. } => self.add(match op {
                 UnaryOp::Not => "not",
                 UnaryOp::Minus | UnaryOp::Plus => "sign",

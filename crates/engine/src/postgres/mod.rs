@@ -8,15 +8,16 @@ mod sqlstate;
 mod value;
 mod wire;
 
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use dissent_core::engine::{Engine, ErrorClass, Limits, Reply, SqlError, Trouble};
+use dissent_core::engine::{Engine, ErrorClass, Limits, Prepared, Reply, SqlError, Trouble};
+use dissent_core::sql::{DataType, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::EngineError;
+use crate::own;
 use crate::url::ServerUrl;
 use private::Private;
 use wire::{Address, Login, Wire};
@@ -54,6 +55,7 @@ impl Place {
             wire: None,
             database: None,
             resets: 0,
+            last_prepared: 0,
         };
         match engine.renew() {
             Ok(()) => Ok(engine),
@@ -73,6 +75,13 @@ impl Host {
             Host::Private { place: Place::Private { version, .. }, .. } => format!("PostgreSQL {version}"),
             Host::Private { .. } => "PostgreSQL".to_string(),
             Host::Remote(url) => url.to_string(),
+        }
+    }
+
+    fn mark(&self) -> Option<&str> {
+        match self {
+            Host::Private { .. } => None,
+            Host::Remote(url) => url.mark.as_deref(),
         }
     }
 
@@ -105,6 +114,7 @@ pub struct PostgresEngine {
     /// The database that we made, on the server as it is now.
     database: Option<String>,
     resets: u32,
+    last_prepared: u64,
 }
 
 impl PostgresEngine {
@@ -123,7 +133,7 @@ impl PostgresEngine {
         if let Some(old) = self.database.take() {
             drop_database(&mut first, &old);
         }
-        let name = format!("dissent_{:016x}", RandomState::new().build_hasher().finish());
+        let name = own::fresh_name(self.host.mark());
         create_database(&mut first, &name)?;
         self.database = Some(name);
         let mut wire = self.host.connect(self.database.as_deref())?;
@@ -163,6 +173,19 @@ impl PostgresEngine {
         told(wire.query(&timeout, 0))
     }
 
+    /// Asks the server something that returns so many rows at most, within the limits.
+    fn ask(&mut self, ask: impl FnOnce(&mut Wire, usize) -> io::Result<Reply>) -> Reply {
+        let limit = Duration::from_millis(self.limits.millis) + GRACE;
+        let Some(wire) = self.wire.as_mut() else {
+            let (class, code) = (ErrorClass::ConnectionLost, "server-gone".to_string());
+            return Reply::Failed(SqlError { class, code, message: "the server is gone".to_string() });
+        };
+        match wire.set_limit(limit).and_then(|()| ask(wire, self.limits.rows)) {
+            Ok(reply) => reply,
+            Err(error) => Reply::Failed(self.lost(error)),
+        }
+    }
+
     fn lost(&mut self, error: io::Error) -> SqlError {
         let hung = matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut);
         self.wire = None;
@@ -195,15 +218,7 @@ impl Engine for PostgresEngine {
     }
 
     fn execute(&mut self, sql: &str) -> Result<Reply, Trouble> {
-        let limit = Duration::from_millis(self.limits.millis) + GRACE;
-        let Some(wire) = self.wire.as_mut() else {
-            let (class, code) = (ErrorClass::ConnectionLost, "server-gone".to_string());
-            return Ok(Reply::Failed(SqlError { class, code, message: "the server is gone".to_string() }));
-        };
-        match wire.set_limit(limit).and_then(|()| wire.query(sql, self.limits.rows)) {
-            Ok(reply) => Ok(reply),
-            Err(error) => Ok(Reply::Failed(self.lost(error))),
-        }
+        Ok(self.ask(|wire, rows| wire.query(sql, rows)))
     }
 
     fn set_limits(&mut self, limits: Limits) {
@@ -214,6 +229,32 @@ impl Engine for PostgresEngine {
             let _ = wire.query(&timeout, 0);
         }
     }
+
+    fn prepare(&mut self, sql: &str, types: &[DataType]) -> Result<Result<Prepared, SqlError>, Trouble> {
+        self.last_prepared += 1;
+        let prepared = Prepared { number: self.last_prepared, sql: sql.to_string() };
+        let types: Vec<u32> = types.iter().map(value::oid_of).collect();
+        Ok(match self.ask(|wire, _| wire.prepare(&name_of(&prepared), sql, &types)) {
+            Reply::Failed(error) => Err(error),
+            _ => Ok(prepared),
+        })
+    }
+
+    fn execute_prepared(&mut self, statement: &Prepared, values: &[Value]) -> Result<Reply, Trouble> {
+        let values: Vec<Option<String>> = values.iter().map(value::write).collect();
+        Ok(self.ask(|wire, rows| wire.run_prepared(&name_of(statement), &values, rows)))
+    }
+
+    fn close_prepared(&mut self, statement: Prepared) -> Result<(), Trouble> {
+        self.ask(|wire, _| wire.forget(&name_of(&statement)));
+        Ok(())
+    }
+}
+
+/// What the server knows a prepared statement by. A number is never used again, so that a statement that is
+/// gone with its connection is not taken for another.
+fn name_of(statement: &Prepared) -> String {
+    format!("dissent_{}", statement.number)
 }
 
 /// On a server that goes on without us, what we made is removed.
@@ -226,6 +267,24 @@ impl Drop for PostgresEngine {
             drop_database(&mut wire, &database);
         }
     }
+}
+
+/// Drops the databases with the mark of this address.
+pub fn sweep(url: &ServerUrl) -> Result<(), String> {
+    let Some(mark) = &url.mark else { return Ok(()) };
+    let mut wire = Host::Remote(url.clone()).connect(None)?;
+    let names = match wire.query("SELECT datname FROM pg_database", usize::MAX) {
+        Ok(Reply::Rows(rows)) => rows.values,
+        other => return told(other),
+    };
+    for name in names {
+        if let Value::Text(name) = name
+            && own::is_marked(&name, mark)
+        {
+            drop_database(&mut wire, &name);
+        }
+    }
+    Ok(())
 }
 
 /// `Err` for every statement that did not succeed.

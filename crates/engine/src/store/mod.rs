@@ -2,7 +2,7 @@
 
 mod compile;
 pub(crate) mod debian;
-mod download;
+pub(crate) mod download;
 pub(crate) mod library;
 pub(crate) mod package;
 mod tree;

@@ -1,21 +1,47 @@
-//! A database to test against: the bundled SQLite behind a session.
+//! Databases to test against, behind a session.
 
 #![allow(dead_code)] // Each test file uses a part of this.
 
+use std::io::Write;
+
 use dissent_core::dialect::Dialect;
-use dissent_core::engine::{Engine, Limits, Reply, Rows, Trouble};
+use dissent_core::engine::{Engine, Limits, Prepared, Reply, Rows, SqlError, Trouble};
 use dissent_core::finding::{Evidence, Origin, Verdict};
 use dissent_core::oracle;
 use dissent_core::session::{NoJournal, Session};
-use dissent_core::sql::Statement;
+use dissent_core::sql::{DataType, Statement, Value};
 use dissent_core::subject::Subject;
 use dissent_core::walk::{Watcher, replay};
-use dissent_engine::Source;
+use dissent_engine::{Source, Target};
 
 pub fn sqlite() -> (Box<dyn Engine>, Dialect) {
     let engine = Source::Bundled.open().expect("the bundled SQLite opens");
     let dialect = Dialect::load("sqlite", engine.version()).expect("its dialect reads");
     (engine, dialect)
+}
+
+/// An engine by its target's name. One that cannot be had is skipped with a loud line, unless
+/// `DISSENT_REQUIRE_ENGINES=1`.
+pub fn open(target: &str) -> Option<(Box<dyn Engine>, Dialect)> {
+    let opened = Target::parse(target).and_then(|target| {
+        let engine = target.obtain(&mut |step| eprintln!("{target}: {step}"))?.open()?;
+        Ok((engine, target.dialect()))
+    });
+    match opened {
+        Ok((engine, dialect)) => {
+            let dialect = Dialect::load(dialect, engine.version()).expect("its dialect reads");
+            Some((engine, dialect))
+        }
+        Err(error) if std::env::var("DISSENT_REQUIRE_ENGINES").as_deref() == Ok("1") => {
+            panic!("{target} is required: {error}")
+        }
+        Err(error) => {
+            // Not by a macro: the test harness captures what those print.
+            let line = format!("SKIPPED, not passed: {target} cannot be had: {error}\n");
+            let _ = std::io::stderr().write_all(line.as_bytes());
+            None
+        }
+    }
 }
 
 /// Runs `f` with a session over an engine.
@@ -66,6 +92,15 @@ impl Engine for Recording {
     fn set_limits(&mut self, limits: Limits) {
         self.engine.set_limits(limits);
     }
+    fn prepare(&mut self, sql: &str, types: &[DataType]) -> Result<Result<Prepared, SqlError>, Trouble> {
+        self.engine.prepare(sql, types)
+    }
+    fn execute_prepared(&mut self, statement: &Prepared, values: &[Value]) -> Result<Reply, Trouble> {
+        self.engine.execute_prepared(statement, values)
+    }
+    fn close_prepared(&mut self, statement: Prepared) -> Result<(), Trouble> {
+        self.engine.close_prepared(statement)
+    }
 }
 
 /// Counts what a walk tells, for a number of cases.
@@ -75,6 +110,7 @@ pub struct Counting {
     pub passes: u64,
     pub nonempty: u64,
     pub skips: u64,
+    pub reasons: std::collections::BTreeMap<String, u64>,
     pub findings: Vec<(Subject, Evidence)>,
     pub unstable: u64,
     /// Operations of the engine's catalog that were in a case all of whose statements succeeded.
@@ -101,7 +137,10 @@ impl Watcher for Counting {
                 self.passes += 1;
                 self.nonempty += u64::from(*nonempty);
             }
-            Verdict::Skip(_) => self.skips += 1,
+            Verdict::Skip(reason) => {
+                self.skips += 1;
+                *self.reasons.entry(reason.to_string()).or_insert(0) += 1;
+            }
             Verdict::Bug(_) => {}
         }
     }

@@ -1,0 +1,239 @@
+//! Known bugs and accepted behaviours as data: `known/*.toml`, one file per dialect.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::signature::grade;
+use super::{features, signature};
+use crate::dialect::{Feature, Version};
+use crate::finding::Finding;
+use crate::sql::Name;
+
+/// One bug that is known, or one behaviour that is accepted, and how its findings are told.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Known {
+    pub id: String,
+    pub status: Status,
+    /// What is wrong and which arm is, or why it is accepted.
+    pub reason: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
+    /// The versions that have it: `10.5..11.8`, either end open; absent: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub versions: Option<String>,
+    /// How it fails: the first word of a signature.
+    pub fails: String,
+    /// What a reduced finding of it always holds: words of a signature.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub features: BTreeSet<String>,
+    /// What it never holds: the marks of another bug that looks alike.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub without: BTreeSet<String>,
+    /// Part of what the engine or the evidence says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// What to draw seldom while it is there, so that a hunt moves on.
+    #[serde(default, skip_serializing_if = "Avoid::is_empty")]
+    pub avoid: Avoid,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    Bug,
+    Accepted,
+}
+
+/// Features and functions of a dialect that trigger known bugs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Avoid {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub features: Vec<Feature>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub functions: Vec<Name>,
+}
+
+impl Avoid {
+    pub fn is_empty(&self) -> bool {
+        self.features.is_empty() && self.functions.is_empty()
+    }
+
+    pub fn add(&mut self, other: &Avoid) {
+        self.features.extend(&other.features);
+        self.functions.extend(other.functions.iter().cloned());
+    }
+}
+
+/// A file of `known/`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KnownFile {
+    #[serde(default)]
+    pub known: Vec<Known>,
+}
+
+/// The files built into Dissent.
+const FILES: &[(&str, &str)] = &[
+    ("clickhouse", include_str!("../../../../known/clickhouse.toml")),
+    ("duckdb", include_str!("../../../../known/duckdb.toml")),
+    ("mariadb", include_str!("../../../../known/mariadb.toml")),
+    ("mysql", include_str!("../../../../known/mysql.toml")),
+    ("oceanbase", include_str!("../../../../known/oceanbase.toml")),
+    ("postgres", include_str!("../../../../known/postgres.toml")),
+    ("sqlite", include_str!("../../../../known/sqlite.toml")),
+];
+
+/// What is known of a dialect without the user's help.
+pub fn built_in(dialect: &str) -> Vec<Known> {
+    let Some((name, text)) = FILES.iter().find(|(name, _)| *name == dialect) else { return Vec::new() };
+    match toml::from_str::<KnownFile>(text) {
+        Ok(file) => file.known,
+        // Each of them is read by a test.
+        Err(error) => panic!("known/{name}.toml: {error}"),
+    }
+}
+
+/// The dialects with a file built in.
+pub fn dialects() -> impl Iterator<Item = &'static str> {
+    FILES.iter().map(|(name, _)| *name)
+}
+
+impl Known {
+    /// An entry for a reduced finding: what its signature says.
+    pub fn of(finding: &Finding, id: String, status: Status, reason: String, link: Option<String>) -> Known {
+        Known {
+            id,
+            status,
+            reason,
+            link,
+            versions: finding.triage.history.as_ref().map(|history| {
+                let until = if history.first_good.is_some() { history.last_bad.as_str() } else { "" };
+                format!("{}..{until}", if history.last_good.is_some() { &history.first_bad } else { "" })
+            }),
+            fails: grade(finding.evidence.class).to_string(),
+            features: features(&finding.subject),
+            without: BTreeSet::new(),
+            message: None,
+            avoid: Avoid::default(),
+        }
+    }
+
+    /// Whether an engine of this version has it.
+    pub fn concerns(&self, version: &str) -> bool {
+        let Some(range) = &self.versions else { return true };
+        let (from, to) = range.split_once("..").unwrap_or((range, range));
+        let version = Version::parse(version);
+        (from.is_empty() || version >= Version::parse(from))
+            && (to.is_empty() || version <= Version::parse(to))
+    }
+
+    /// Whether a finding has all of its marks. Of a finding that is not reduced this is only likely: what it
+    /// holds may be chance.
+    pub fn marks(&self, finding: &Finding) -> bool {
+        let held = features(&finding.subject);
+        self.fails == grade(finding.evidence.class)
+            && self.concerns(&finding.engine_version)
+            && self.features.is_subset(&held)
+            && self.without.is_disjoint(&held)
+            && self.message.as_ref().is_none_or(|message| finding.evidence.difference.contains(message))
+    }
+}
+
+/// Whether a bug of this signature could be all there is to a finding: it holds everything that bug needs.
+pub fn explains(known_signature: &str, finding: &Finding) -> bool {
+    let own = signature(&finding.subject, finding.evidence.class, &finding.evidence.difference);
+    let (Some((fails, needs)), Some((own_fails, holds))) =
+        (known_signature.split_once(": "), own.split_once(": "))
+    else {
+        return false;
+    };
+    let holds: BTreeSet<&str> = holds.split(' ').collect();
+    fails == own_fails && needs.split(' ').all(|word| holds.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::{Class, Evidence, Origin};
+    use crate::sql::*;
+    use crate::subject::Subject;
+
+    fn finding(predicate: Expr, class: Class) -> Finding {
+        let query = Query::select(Select {
+            items: vec![Expr::int(1).into()],
+            filter: Some(predicate),
+            ..Select::default()
+        });
+        Finding {
+            format: 1,
+            target: "mariadb".into(),
+            dialect: "mariadb".into(),
+            engine_version: "10.11.3".into(),
+            subject: Subject::new("norec", query),
+            evidence: Evidence {
+                class,
+                relation: String::new(),
+                arms: Vec::new(),
+                difference: "the engine says of itself: oh".into(),
+            },
+            origin: Origin { seed: 1, database: 1, case: 1 },
+            triage: Default::default(),
+        }
+    }
+
+    fn rows_compared() -> Expr {
+        let row = || Expr::Row(vec![Expr::int(1), Expr::null()]);
+        Expr::binary(BinaryOp::Eq, row(), row())
+    }
+
+    fn known() -> Known {
+        let found = finding(rows_compared(), Class::WrongRows);
+        Known::of(&found, "row-null".into(), Status::Bug, "why".into(), None)
+    }
+
+    #[test]
+    fn every_built_in_file_reads_and_names_each_entry_once() {
+        for dialect in dialects() {
+            let entries = built_in(dialect);
+            let ids: BTreeSet<&str> = entries.iter().map(|known| known.id.as_str()).collect();
+            assert_eq!(ids.len(), entries.len(), "known/{dialect}.toml");
+        }
+    }
+
+    #[test]
+    fn a_finding_with_all_marks_is_known_whatever_else_it_holds() {
+        let more = finding(rows_compared().negate(), Class::WrongValues);
+        assert!(known().marks(&more));
+        assert!(!known().marks(&finding(Expr::int(1).negate(), Class::WrongRows)));
+        assert!(!known().marks(&finding(rows_compared(), Class::Crash)));
+        let other = Known { without: BTreeSet::from(["not".to_string()]), ..known() };
+        assert!(!other.marks(&more));
+        let spoken = Known { message: Some("oh dear".to_string()), ..known() };
+        assert!(!spoken.marks(&more));
+    }
+
+    #[test]
+    fn a_range_of_versions_may_be_open() {
+        let within = |range: &str| Known { versions: Some(range.into()), ..known() }.concerns("10.11.3");
+        assert!(within("10.5..11.8") && within("10.11.3..") && within("..10.11.3"));
+        assert!(!within("11.0..") && !within("..10.6"));
+    }
+
+    #[test]
+    fn a_bug_explains_what_holds_all_it_needs() {
+        let more = finding(rows_compared().negate(), Class::WrongRows);
+        assert!(explains("wrong-result: compare row-value", &more));
+        assert!(!explains("wrong-result: compare left-join", &more));
+        assert!(!explains("crash: compare row-value", &more));
+    }
+
+    #[test]
+    fn an_entry_survives_its_file() {
+        let file = KnownFile { known: vec![known()] };
+        let text = toml::to_string(&file).expect("it is plain data");
+        assert_eq!(toml::from_str::<KnownFile>(&text).expect("and reads back").known, file.known);
+    }
+}
