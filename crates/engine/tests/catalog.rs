@@ -14,7 +14,7 @@ use dissent_core::session::{NoJournal, Session};
 use dissent_core::sql::Value;
 use dissent_core::walk::Walk;
 use dissent_engine::Target;
-use dissent_engine::fake::FakeEngine;
+use dissent_engine::fake::{FakeEngine, Tampered};
 
 fn catalog(engine: &mut dyn Engine, dialect: &Dialect) -> Catalog {
     with_session(engine, dialect, |session| {
@@ -83,9 +83,11 @@ fn a_catalog_is_the_same_each_time_and_survives_being_kept() {
 
 #[test]
 fn a_version_without_a_list_of_functions_is_asked_for_names_in_the_file() {
-    let (engine, _) = sqlite();
-    let mut engine = Refusing { engine, what: "pragma_function_list" };
-    let dialect = Dialect::load("sqlite", engine.version()).unwrap();
+    let (engine, dialect) = sqlite();
+    let mut engine = Tampered::new(engine, |sql, reply| match sql.contains("pragma_function_list") {
+        true => failed(ErrorClass::Semantic),
+        false => reply,
+    });
     let catalog = catalog(&mut engine, &dialect);
     let usable = usable_names(&catalog);
     assert!(["abs", "substr", "json_extract", "count"].iter().all(|name| usable.contains(name)));
@@ -112,7 +114,8 @@ fn the_generator_draws_from_the_catalog() {
         dialect.learn(&catalog);
         let mut engine = Recording { engine, statements: Vec::new() };
         let policy = Policy::default();
-        let walk = Walk { dialect: &dialect, calm: None, oracles: oracle::select("all"), seed: 3, policy };
+        let oracles = oracle::select("all");
+        let walk = Walk { dialect: &dialect, oracles, seed: 3, policy, calm: None };
         let mut watcher = Counting { cases_left: 12_000, ..Counting::default() };
         let mut journal = NoJournal;
         let mut session = Session::new(&mut engine, &dialect, &mut journal, || 0);
@@ -138,31 +141,6 @@ fn the_generator_draws_from_the_catalog() {
     let third = (none + some + all) / 3.0;
     assert!(none <= third && all <= third, "{none} select no row, {some} some, {all} all");
     assert!(watcher.findings.is_empty(), "{:#?}", watcher.findings);
-}
-
-/// An engine that can do all that SQLite does, but for statements with this text in them.
-struct Refusing {
-    engine: Box<dyn Engine>,
-    what: &'static str,
-}
-
-impl Engine for Refusing {
-    fn version(&self) -> &str {
-        self.engine.version()
-    }
-    fn reset(&mut self) -> Result<(), dissent_core::engine::Trouble> {
-        self.engine.reset()
-    }
-    fn execute(&mut self, sql: &str) -> Result<Reply, dissent_core::engine::Trouble> {
-        if sql.contains(self.what) {
-            return Ok(failed(ErrorClass::Semantic));
-        }
-        self.engine.execute(sql)
-    }
-    fn set_limits(&mut self, limits: dissent_core::engine::Limits) {
-        self.engine.set_limits(limits);
-    }
-    pass_on_prepared!();
 }
 
 fn failed(class: ErrorClass) -> Reply {

@@ -13,13 +13,14 @@ use dissent_engine::Target;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-use super::{check_hang_limit, choose_oracles, known, obtain};
+use super::{Obtained, check_hang_limit, choose_oracles, known, obtain};
 use crate::args::{DEFAULT_TARGET, HuntArgs, SummaryFormat};
 use crate::campaign::position::Position;
 use crate::campaign::progress::Progress;
 use crate::campaign::store::{self, Store};
 use crate::campaign::summary::Summary;
 use crate::campaign::{Plan, Supervisor};
+use crate::catalog::{self, KeptCatalog};
 use crate::reducer::Allowance;
 
 /// How long reducing one finding may take, whatever its checks cost.
@@ -86,7 +87,7 @@ fn settle(args: &HuntArgs) -> anyhow::Result<Plan> {
     let memory = args.worker_memory.saturating_mul(1 << 20);
     let engine = obtain(&target, memory, args.hang_limit)?;
     let version = engine.version.clone();
-    let catalog = crate::catalog::obtain(&target, &engine.source, &engine.version, memory, false)?;
+    let catalog = learn(&target, &engine, memory);
     let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
     let mark = new_mark();
     Ok(Plan {
@@ -94,7 +95,7 @@ fn settle(args: &HuntArgs) -> anyhow::Result<Plan> {
         source: engine.source.marked(&mark),
         dialect: target.dialect().to_string(),
         engine_version: engine.version,
-        catalog: catalog.map(Arc::new),
+        catalog,
         oracles,
         seed: args.seed.unwrap_or_else(random_seed),
         jobs: u64::from(args.jobs.unwrap_or_else(cores)),
@@ -135,7 +136,7 @@ fn settle_again(args: &HuntArgs, directory: &Path) -> anyhow::Result<Plan> {
             engine.version
         );
     }
-    let catalog = crate::catalog::obtain(&target, &engine.source, &engine.version, memory, false)?;
+    let catalog = learn(&target, &engine, memory);
     let known = known::of(&campaign.dialect, &campaign.engine_version, &args.known)?;
     // What the workers of then left behind goes before new ones come.
     let source = match campaign.mark.as_str() {
@@ -148,7 +149,7 @@ fn settle_again(args: &HuntArgs, directory: &Path) -> anyhow::Result<Plan> {
         source,
         dialect: campaign.dialect,
         engine_version: campaign.engine_version,
-        catalog: catalog.map(Arc::new),
+        catalog,
         oracles: choose_oracles(&campaign.oracles)?,
         seed: campaign.seed,
         jobs: campaign.jobs,
@@ -168,6 +169,17 @@ fn settle_again(args: &HuntArgs, directory: &Path) -> anyhow::Result<Plan> {
         })),
         mark: campaign.mark,
     })
+}
+
+/// What the engine can compute. Without it a hunt has the functions of the dialect's file.
+fn learn(target: &Target, engine: &Obtained, memory: u64) -> Option<Arc<KeptCatalog>> {
+    match catalog::obtain(target, &engine.source, &engine.version, memory, false) {
+        Ok(kept) => kept.map(Arc::new),
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "dissent: hunting with few functions: {error:#}");
+            None
+        }
+    }
 }
 
 fn new_mark() -> String {

@@ -30,9 +30,15 @@ pub struct Plan {
     /// Codes of the error that says: not so many arguments.
     #[serde(default)]
     pub wrong_arity: Vec<String>,
+    /// Codes of the error that says: no such function.
+    #[serde(default)]
+    pub unknown_name: Vec<String>,
     /// The most arguments that are tried where their number is not told.
     #[serde(default = "four")]
     pub max_args: usize,
+    /// How many tuples of types are tried for one number of arguments: fewer where a statement takes long.
+    #[serde(default = "two_hundred")]
+    pub tries: usize,
     /// The types to probe with, the most useful first.
     #[serde(default)]
     pub types: Vec<TypeLine>,
@@ -54,6 +60,10 @@ pub struct Plan {
     /// Aggregates that compute a float of exact values, and exactly: in no order of rows otherwise.
     #[serde(default)]
     pub exact_aggregates: Vec<Name>,
+}
+
+fn two_hundred() -> usize {
+    200
 }
 
 fn four() -> usize {

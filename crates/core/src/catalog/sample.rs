@@ -69,7 +69,7 @@ impl SampleType {
 
     /// NULL of this type.
     pub fn null(&self, dialect: &Dialect) -> Expr {
-        if !dialect.is_typed() {
+        if self.pseudo || !dialect.is_typed() {
             return Expr::null();
         }
         Expr::Cast { expr: Box::new(Expr::null()), ty: DataType::new(self.name.clone(), self.kind) }

@@ -12,9 +12,6 @@ use crate::dialect::Feature;
 use crate::engine::Trouble;
 use crate::sql::Value;
 
-/// Tuples tried for one number of arguments.
-const MOST_TRIES: usize = 260;
-
 impl Prober<'_, '_> {
     /// An operation for each number of arguments that is accepted.
     pub(super) fn search(
@@ -30,6 +27,12 @@ impl Prober<'_, '_> {
             let mut found = Found::default();
             let started = working.len();
             self.search_arity(candidate, arity, &mut working, &mut found)?;
+            // A name that only our own list has is nothing of the engine.
+            let unknown =
+                found.error.as_ref().is_some_and(|error| self.plan.unknown_name.contains(&error.code));
+            if unknown && operations.is_empty() && found.signatures.is_empty() {
+                return Ok(Vec::new());
+            }
             let done = found.fatal;
             if found.signatures.is_empty() {
                 if found.reason.is_some() || failure.error.is_none() {
@@ -78,11 +81,12 @@ impl Prober<'_, '_> {
                         }
                     }
                 }
-                let wrong_arity = found
-                    .error
-                    .as_ref()
-                    .is_some_and(|error| self.plan.wrong_arity.iter().any(|code| *code == error.code));
-                let enough = if typed { MOST_SIGNATURES } else { 3 };
+                // Neither a name nor a number of arguments gets better with other types.
+                let wrong_arity = found.error.as_ref().is_some_and(|error| {
+                    self.plan.wrong_arity.contains(&error.code)
+                        || self.plan.unknown_name.contains(&error.code)
+                });
+                let enough = if typed { MOST_SIGNATURES / 2 } else { 3 };
                 if found.fatal || found.signatures.len() >= enough {
                     return Ok(());
                 }
@@ -113,13 +117,13 @@ impl Prober<'_, '_> {
             tuples.extend(pairs.map(|pair| [&shorter[..], &pair].concat()));
         }
         let mut sum = 0;
-        while arity > 1 && tuples.len() < 2 * MOST_TRIES && sum <= arity as u16 * (count - 1) {
+        while arity > 1 && tuples.len() < 2 * self.plan.tries && sum <= arity as u16 * (count - 1) {
             with_sum(arity, sum, count, &mut Vec::new(), &mut tuples);
             sum += 1;
         }
         let mut seen = std::collections::BTreeSet::new();
         tuples.retain(|tuple| tuple.len() == arity && seen.insert(tuple.clone()));
-        tuples.truncate(MOST_TRIES);
+        tuples.truncate(self.plan.tries);
         tuples
     }
 

@@ -1,7 +1,8 @@
 //! Operations of the engine's own catalog: every usable one is reachable, with arguments of its types.
 
-use super::Generator;
+use super::{Column, Generator};
 use crate::catalog::{Arg, Entry, Repertoire, Signature};
+use crate::dialect::Feature;
 use crate::sql::*;
 
 /// What became of each operation in the statements of one database. It follows from these statements and
@@ -86,7 +87,10 @@ impl<'a> Generator<'a> {
     fn may_draw(&mut self, (entry, signature): Place) -> bool {
         let entry = &self.repertoire().entries[entry as usize];
         let fragile = entry.signatures[signature as usize].fragile;
-        if self.rules.indexable && (fragile || !entry.indexable) {
+        // JSON in text is marked as such, and the mark is lost when it is stored (SOUNDNESS 2).
+        let marked = |ty: u16| self.repertoire().types[ty as usize].pseudo;
+        let marked = entry.signatures[signature as usize].returns.is_some_and(marked);
+        if self.rules.indexable && (fragile || marked || !entry.indexable) {
             return false;
         }
         let failures = self.luck.map_or(0, |luck| luck.failures(entry.number));
@@ -118,7 +122,9 @@ impl<'a> Generator<'a> {
         if fragile && self.rng.chance(75) {
             return self.repertoire().types[ty as usize].value(0);
         }
-        self.of_type(ty, depth)
+        // An argument that not every type can be is not converted either.
+        let strict = self.dialect.is_typed() || arg.types.len() < self.repertoire().types.len();
+        if strict { self.of_type(ty, depth) } else { self.value_expr(Kind::Any, depth.min(1)) }
     }
 
     /// An expression of exactly this type.
@@ -131,11 +137,9 @@ impl<'a> Generator<'a> {
         {
             return nested;
         }
-        if !self.dialect.is_typed() && !sample.pseudo {
-            return self.value_expr(sample.kind, depth.min(1));
-        }
         let from = self.inner_or_outer();
         if self.rng.chance(75)
+            && !sample.pseudo
             && let Some(column) = self.column_of_type(from, ty)
         {
             return column;
@@ -164,12 +168,31 @@ impl<'a> Generator<'a> {
                 .flat_map(|relation| relation.columns.iter().map(move |column| (relation, column)))
         };
         let repertoire = self.repertoire();
+        let typed = self.dialect.is_typed();
+        let sample = &repertoire.types[ty as usize];
+        let fits = |column: &Column| match typed {
+            true => repertoire.type_of_column(&column.ty.name) == Some(ty),
+            false => column.ty.kind == sample.kind && sample.literal.is_none(),
+        };
         let mut turn = columns().skip(start).chain(columns().take(start));
         let identity = self.rules.identity;
-        let (relation, column) = turn.find(|(_, column)| {
-            (!identity || column.identity) && repertoire.type_of_column(&column.ty.name) == Some(ty)
-        })?;
+        let (relation, column) = turn.find(|(_, column)| (!identity || column.identity) && fits(column))?;
         Some(self.column_expr(relation, column))
+    }
+
+    /// An expression for a column of a derived table or view. Where JSON is text with a mark, a mark that
+    /// some plans carry to the outside and some do not, the text without it.
+    pub(super) fn unmarked(&self, expr: Expr) -> Expr {
+        let marks = &self.dialect.catalog.returns;
+        if marks.is_empty() || !self.dialect.can(Feature::DynamicTyping) {
+            return expr;
+        }
+        let marked = |name: &Name| marks.values().flatten().any(|marked| name.eq_ignore_ascii_case(marked));
+        let carries = visit::any_expr(&expr, |inner| match inner {
+            Expr::Function { name, .. } | Expr::Operation { form: name, .. } => marked(name),
+            _ => false,
+        });
+        if carries { Expr::binary(BinaryOp::Concat, expr, Expr::text("")) } else { expr }
     }
 
     /// A condition that is about the value of a call.
@@ -216,11 +239,9 @@ impl<'a> Generator<'a> {
             for arg in &signature.args {
                 let ty = *self.rng.pick(&arg.types);
                 let sample = &repertoire.types[ty as usize];
-                let column = match (arg.constant, self.dialect.is_typed()) {
-                    (true, _) => None,
-                    (false, true) => self.column_of_type(self.inner, ty),
-                    (false, false) if sample.pseudo => None,
-                    (false, false) => self.own_column(sample.kind).map(|drawn| drawn.expr),
+                let column = match arg.constant || sample.pseudo {
+                    true => None,
+                    false => self.column_of_type(self.inner, ty),
                 };
                 args.push(column.unwrap_or_else(|| sample.value(0)));
             }

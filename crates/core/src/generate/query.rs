@@ -333,7 +333,8 @@ impl<'a> Generator<'a> {
                 Some(column) if self.rng.chance(75) => column.expr,
                 _ => {
                     let kind = self.kind();
-                    self.value_expr(kind, 1)
+                    let expr = self.value_expr(kind, 1);
+                    self.unmarked(expr)
                 }
             };
             items.push(SelectItem::Expr { expr, alias: Some(Name::from(format!("c{at}"))) });
