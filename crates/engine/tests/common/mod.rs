@@ -5,11 +5,11 @@
 use std::io::Write;
 
 use dissent_core::dialect::Dialect;
-use dissent_core::engine::{Engine, Limits, Prepared, Reply, Rows, SqlError, Trouble};
+use dissent_core::engine::{Engine, Limits, Reply, Rows, Trouble};
 use dissent_core::finding::{Evidence, Origin, Verdict};
 use dissent_core::oracle;
 use dissent_core::session::{NoJournal, Session};
-use dissent_core::sql::{DataType, Statement, Value};
+use dissent_core::sql::Statement;
 use dissent_core::subject::Subject;
 use dissent_core::walk::{Watcher, replay};
 use dissent_engine::{Source, Target};
