@@ -29,6 +29,8 @@ pub enum Command {
     Bisect(BisectArgs),
     /// List the bugs of a campaign: exit 1 if there are any
     Findings(FindingsArgs),
+    /// Write findings in a form that other tools read: markdown, sql, slt, json, junit
+    Report(ReportArgs),
     /// List what is known of an engine's bugs and behaviours, or add a finding to it
     Known(KnownArgs),
     /// List, install or remove engines
@@ -42,10 +44,13 @@ pub enum Command {
     Worker,
 }
 
+/// What is tested if nothing is named.
+pub const DEFAULT_TARGET: &str = "sqlite";
+
 #[derive(Debug, clap::Args)]
 pub struct HuntArgs {
     /// The database to test: sqlite, sqlite@3.30.1, sqlite:path=/…/libsqlite3.so
-    #[arg(default_value = "sqlite")]
+    #[arg(default_value = DEFAULT_TARGET)]
     pub target: String,
 
     /// Stop after this time: 30s, 10m, 2h [default: until Ctrl-C]
@@ -69,8 +74,8 @@ pub struct HuntArgs {
     pub out: Option<PathBuf>,
 
     /// Go on with the campaign in this directory, killed or ended: the same target, oracles and seed, behind
-    /// the databases it has visited
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["target", "jobs", "seed", "oracles", "out", "max_cases", "log_statements", "no_reduce", "reduce_checks", "keep_duplicates"])]
+    /// the databases it has visited (name the target again if its address holds a password: that is not kept)
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["jobs", "seed", "oracles", "out", "max_cases", "log_statements", "no_reduce", "reduce_checks", "keep_duplicates"])]
     pub resume: Option<PathBuf>,
 
     /// Stop after this many bugs (with --no-reduce: findings)
@@ -157,6 +162,19 @@ pub enum EnginesAction {
         #[arg(required = true, value_name = "TARGET")]
         targets: Vec<String>,
     },
+    /// Show what an engine can compute: asked of it once, then kept
+    Probe {
+        /// The database to ask: sqlite, duckdb@1.5.6, postgres@16
+        target: String,
+
+        /// Ask again, whatever is kept
+        #[arg(long)]
+        refresh: bool,
+
+        /// List every operation with its signatures, or why it is not used
+        #[arg(long)]
+        list: bool,
+    },
     /// Remove engines that were obtained: sqlite@3.30.1
     Remove {
         #[arg(required = true, value_name = "ENGINE@VERSION")]
@@ -238,6 +256,21 @@ pub struct BisectArgs {
     /// The address space of the processes that run the checks, in MiB
     #[arg(long, hide = true, value_name = "MIB", default_value = "4096")]
     pub worker_memory: u64,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct ReportArgs {
+    /// A finding, or a campaign for all of its bugs [default: the newest campaign in dissent-out]
+    #[arg(value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+
+    /// The form: markdown, sql, slt (sqllogictest), json, junit
+    #[arg(long, value_name = "FORMAT", default_value = "markdown")]
+    pub format: String,
+
+    /// The file to write [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -2,6 +2,7 @@
 
 mod args;
 mod campaign;
+mod catalog;
 mod commands;
 mod duration;
 mod reducer;

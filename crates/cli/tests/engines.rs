@@ -38,3 +38,30 @@ fn installing_opens_what_it_installed() {
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     assert!(said.stdout.contains("sqlite: version 3."), "{}", said.stdout);
 }
+
+#[test]
+fn probing_shows_a_table_and_keeps_what_it_learned() {
+    let directory = tempfile::tempdir().unwrap();
+    let cache = directory.path().join("cache");
+    let probe = |args: &[&str]| {
+        run(dissent(directory.path())
+            .env("DISSENT_CACHE", &cache)
+            .args(["engines", "probe", "sqlite"])
+            .args(args))
+    };
+    let said = probe(&[]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    for word in ["functions", "operators", "aggregates", "casts", "usable", "denied by the dialect's file"] {
+        assert!(said.stdout.contains(word), "{word} in\n{}", said.stdout);
+    }
+    assert!(said.stderr.contains("what it can compute"), "{}", said.stderr);
+    let again = probe(&["--list"]);
+    assert!(!again.stderr.contains("what it can compute"), "it is asked once: {}", again.stderr);
+    let has = |line: &str| again.stdout.lines().any(|other| other == line);
+    assert!(has("+ function length (any) → INTEGER"), "{}", again.stdout);
+    assert!(has("- function load_extension: denied by the dialect's file (loads code)"), "{}", again.stdout);
+    // A file that something else left there is no catalog.
+    let kept = std::fs::read_dir(cache.join("catalogs")).unwrap().next().unwrap().unwrap().path();
+    std::fs::write(&kept, "{").unwrap();
+    assert_eq!(probe(&[]).stdout, said.stdout);
+}

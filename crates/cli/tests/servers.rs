@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use dissent_core::engine::Reply;
+use dissent_core::sql::Value;
 use support::{BINARY, dissent, run};
 
 const TARGET: &str = "postgres";
@@ -91,13 +93,25 @@ fn serves(pid: u32) -> bool {
 }
 
 fn hunting(directory: &Path) -> Hunt {
-    let mut command = Command::new(BINARY);
-    command.args(["hunt", TARGET, "--jobs", "1", "--time", "10m", "--seed", "1", "--out", "second"]);
-    command.current_dir(directory).stdout(Stdio::null()).stderr(Stdio::null());
-    let hunt = Hunt(command.spawn().unwrap());
+    let hunt = starting(directory, TARGET, "second");
     // The first worker only tells the version.
     wait_for("the hunt begins", || directory.join("second").exists().then_some(()));
     hunt
+}
+
+fn starting(directory: &Path, target: &str, out: &str) -> Hunt {
+    let mut command = Command::new(BINARY);
+    command.args(["hunt", target, "--jobs", "1", "--time", "10m", "--seed", "1", "--out", out]);
+    command.current_dir(directory).stdout(Stdio::null()).stderr(Stdio::null());
+    Hunt(command.spawn().unwrap())
+}
+
+/// Goes on with a campaign for a moment; gives the summary.
+fn resumed(directory: &Path, out: &str) -> serde_json::Value {
+    let args = ["hunt", "--resume", out, "--time", "3s", "--summary", "json"];
+    let said = run(dissent(directory).args(args));
+    assert!(matches!(said.code, Some(0 | 1)), "{}", said.stderr);
+    said.json()
 }
 
 fn kill(pid: u32) {
@@ -122,6 +136,27 @@ fn no_server_outlives_its_worker_or_the_hunt() {
 
     hunt.kill();
     wait_for("nothing outlives the hunt", || servers_of(next).is_empty().then_some(()));
+    let summary = resumed(directory.path(), "second");
+    assert!(summary["statements"].as_u64().unwrap() > 0, "{summary}");
+}
+
+/// However far a server has come when everything above it is killed.
+#[test]
+fn no_server_outlives_a_hunt_that_is_killed_while_it_starts() {
+    let directory = tempfile::tempdir().unwrap();
+    if !obtained(directory.path()) {
+        return;
+    }
+    for (round, delay) in [0, 5, 15, 30, 60, 100].into_iter().enumerate() {
+        let mut hunt = starting(directory.path(), TARGET, &format!("out{round}"));
+        let worker = wait_for("a worker starts a server", || {
+            let workers = processes().into_iter().filter(|(_, parent, _)| *parent == hunt.0.id());
+            workers.map(|(worker, ..)| worker).find(|worker| !servers_of(*worker).is_empty())
+        });
+        std::thread::sleep(Duration::from_millis(delay));
+        hunt.kill();
+        wait_for("nothing outlives the hunt", || servers_of(worker).is_empty().then_some(()));
+    }
 }
 
 #[test]
@@ -142,4 +177,49 @@ fn a_server_that_is_killed_is_started_again() {
         servers_of(worker).iter().any(|(_, place)| !place.starts_with(&home)).then_some(())
     });
     hunt.kill();
+}
+
+/// On a server that somebody else runs: ours, in this test.
+#[test]
+fn what_killed_workers_made_on_a_given_server_is_dropped() {
+    let directory = tempfile::tempdir().unwrap();
+    if !obtained(directory.path()) {
+        return;
+    }
+    let target = dissent_engine::Target::parse(TARGET).unwrap();
+    let mut server = target.obtain(&mut |_| {}).unwrap().open().unwrap();
+    let mut ask = |sql: &str| match server.execute(sql).unwrap() {
+        Reply::Rows(rows) => rows.values,
+        other => panic!("{sql}: {other:?}"),
+    };
+    let sockets = ask("SHOW unix_socket_directories");
+    let [Value::Text(place)] = &sockets[..] else { panic!("{sockets:?}") };
+    let address = format!("postgres://postgres@{}/", place.replace('/', "%2F"));
+    // The server's own is one of them.
+    let mut ours = || ask("SELECT datname FROM pg_database WHERE datname LIKE 'dissent%'").len();
+    assert_eq!(ours(), 1);
+
+    // A worker that is killed: another takes its place, and the hunt clears up at its end.
+    let mut hunt = starting(directory.path(), &address, "out");
+    wait_for("the hunt begins", || directory.path().join("out").exists().then_some(()));
+    wait_for("a worker makes its database", || (ours() == 2).then_some(()));
+    let workers = processes().into_iter().filter(|(_, parent, _)| *parent == hunt.0.id());
+    workers.for_each(|(worker, ..)| kill(worker));
+    wait_for("another worker makes another", || (ours() == 3).then_some(()));
+    let asked = Command::new("kill").args(["-INT", &hunt.0.id().to_string()]).status().unwrap();
+    assert!(asked.success());
+    hunt.0.wait().unwrap();
+    assert_eq!(ours(), 1, "the hunt drops what the killed worker left");
+
+    // The hunt itself is killed: the next one clears up, if it is the same campaign.
+    let mut hunt = starting(directory.path(), &address, "killed");
+    wait_for("the hunt begins", || directory.path().join("killed").exists().then_some(()));
+    wait_for("a worker makes its database", || (ours() == 2).then_some(()));
+    hunt.kill();
+    assert_eq!(ours(), 2);
+    let args = ["hunt", address.as_str(), "--jobs", "1", "--max-cases", "1", "--out", "another"];
+    assert!(matches!(run(dissent(directory.path()).args(args)).code, Some(0 | 1)));
+    assert_eq!(ours(), 2, "what another campaign left is not touched");
+    resumed(directory.path(), "killed");
+    assert_eq!(ours(), 1);
 }

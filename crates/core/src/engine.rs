@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::sql::Value;
+use crate::sql::{DataType, Value};
 
 /// One database, used by one thread. Statements are text: the session renders them.
 pub trait Engine {
@@ -21,6 +21,44 @@ pub trait Engine {
 
     /// The limits for every statement from now on.
     fn set_limits(&mut self, limits: Limits);
+
+    /// Has the engine prepare a statement, by its protocol or its C interface. Its parameters are spelled as
+    /// the dialect spells them and have these types, as far as the engine can be told.
+    fn prepare(&mut self, sql: &str, types: &[DataType]) -> Result<Result<Prepared, SqlError>, Trouble>;
+
+    /// Runs what was prepared, with a value for each parameter; as often as wanted.
+    fn execute_prepared(&mut self, statement: &Prepared, values: &[Value]) -> Result<Reply, Trouble>;
+
+    /// Has the engine forget what was prepared; a reset forgets everything.
+    fn close_prepared(&mut self, statement: Prepared) -> Result<(), Trouble>;
+}
+
+/// A statement that the engine keeps prepared until it is closed or the database is reset.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prepared {
+    /// The engine knows it by this.
+    pub number: u64,
+    pub sql: String,
+}
+
+impl Prepared {
+    /// How the preparing is told in journals and logs.
+    pub fn told(sql: &str) -> String {
+        format!("/* prepare */ {sql}")
+    }
+
+    /// How an execution is told in journals and logs.
+    pub fn told_with(&self, values: &[Value]) -> String {
+        let values: Vec<String> = values.iter().map(Value::to_string).collect();
+        // Nothing in a value may end the comment.
+        format!("/* prepared, with ({}) */ {}", values.join(", ").replace("*/", "* /"), self.sql)
+    }
+
+    /// An engine that no longer knows the statement lost it with a connection that was cut off.
+    pub fn lost() -> SqlError {
+        let message = "the prepared statement is gone".to_string();
+        SqlError { class: ErrorClass::Limit, code: String::new(), message }
+    }
 }
 
 /// What a single statement may use. A statement over a limit fails with [`ErrorClass::Limit`].
@@ -137,6 +175,15 @@ impl<E: Engine + ?Sized> Engine for Box<E> {
     }
     fn set_limits(&mut self, limits: Limits) {
         (**self).set_limits(limits);
+    }
+    fn prepare(&mut self, sql: &str, types: &[DataType]) -> Result<Result<Prepared, SqlError>, Trouble> {
+        (**self).prepare(sql, types)
+    }
+    fn execute_prepared(&mut self, statement: &Prepared, values: &[Value]) -> Result<Reply, Trouble> {
+        (**self).execute_prepared(statement, values)
+    }
+    fn close_prepared(&mut self, statement: Prepared) -> Result<(), Trouble> {
+        (**self).close_prepared(statement)
     }
 }
 

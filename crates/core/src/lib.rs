@@ -3,6 +3,7 @@
 //! A test case walks through these modules in order: [`gen`](mod@generate) builds statements over [`sql`] for a
 //! [`dialect`]; an [`oracle`] proposes a subject and checks it in a [`session`] over an [`engine`].
 
+pub mod catalog;
 pub mod dialect;
 pub mod engine;
 pub mod finding;

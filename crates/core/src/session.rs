@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::dialect::Dialect;
-use crate::engine::{Engine, ErrorClass, Reply, Trouble};
+use crate::engine::{Engine, ErrorClass, Prepared, Reply, SqlError, Trouble};
 use crate::finding::{Arm, ArmOutcome};
 use crate::sql::render::render;
-use crate::sql::{Query, Statement};
+use crate::sql::{DataType, Query, Statement, Value};
 
 /// Sees each statement before it runs, so that it is known when the engine takes the process down.
 pub trait Journal {
@@ -38,6 +38,9 @@ pub struct Counts {
     pub errors: BTreeMap<ErrorClass, u64>,
     /// Time spent inside the engine.
     pub engine_nanos: u64,
+    /// Time spent drawing statements.
+    #[serde(default)]
+    pub generator_nanos: u64,
     /// What oracles count beside their verdicts.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub notes: BTreeMap<Cow<'static, str>, u64>,
@@ -107,19 +110,77 @@ impl<'a> Session<'a> {
         reply
     }
 
+    /// Has a statement prepared by the engine's own means; its parameters have these types. Text of the kind
+    /// `PREPARE … AS …` is a statement like any other.
+    pub fn prepare(
+        &mut self,
+        statement: &Statement,
+        types: &[DataType],
+    ) -> Result<Result<Prepared, SqlError>, Trouble> {
+        let mut sql = String::new();
+        render(statement, self.dialect, &mut sql);
+        let told = Prepared::told(&sql);
+        let prepared = self.timed(&told, |engine| engine.prepare(&sql, types))?;
+        self.count(prepared.as_ref().err());
+        self.sql = told;
+        Ok(prepared)
+    }
+
+    /// Runs what was prepared, with a value for each parameter.
+    pub fn run_prepared(&mut self, statement: &Prepared, values: &[Value]) -> Result<Reply, Trouble> {
+        let told = statement.told_with(values);
+        let reply = self.timed(&told, |engine| engine.execute_prepared(statement, values))?;
+        self.count_reply(&reply);
+        self.sql = told;
+        Ok(reply)
+    }
+
+    pub fn close_prepared(&mut self, statement: Prepared) -> Result<(), Trouble> {
+        self.engine.close_prepared(statement)
+    }
+
     fn run_text(&mut self, sql: &str) -> Result<Reply, Trouble> {
-        self.journal.before(sql);
+        let reply = self.timed(sql, |engine| engine.execute(sql))?;
+        self.count_reply(&reply);
+        Ok(reply)
+    }
+
+    /// Everything that may take the engine down is in the journal before it does.
+    fn timed<T>(&mut self, told: &str, run: impl FnOnce(&mut dyn Engine) -> T) -> T {
+        self.journal.before(told);
         let start = (self.clock)();
-        let reply = self.engine.execute(sql);
+        let returned = run(self.engine);
         self.counts.engine_nanos += (self.clock)() - start;
         self.journal.after();
-        let reply = reply?;
-        self.counts.statements += 1;
-        match &reply {
-            Reply::Failed(error) => *self.counts.errors.entry(error.class).or_insert(0) += 1,
-            _ => self.counts.statements_ok += 1,
+        returned
+    }
+
+    fn count_reply(&mut self, reply: &Reply) {
+        match reply {
+            Reply::Failed(error) => self.count(Some(error)),
+            _ => self.count(None),
         }
-        Ok(reply)
+    }
+
+    fn count(&mut self, failure: Option<&SqlError>) {
+        self.counts.statements += 1;
+        match failure {
+            Some(error) => *self.counts.errors.entry(error.class).or_insert(0) += 1,
+            None => self.counts.statements_ok += 1,
+        }
+    }
+
+    /// Draws something, counting the time that takes.
+    pub fn drawing<T>(&mut self, draw: impl FnOnce() -> T) -> T {
+        let start = (self.clock)();
+        let drawn = draw();
+        self.counts.generator_nanos += (self.clock)() - start;
+        drawn
+    }
+
+    /// Statements that failed so far.
+    pub fn failures(&self) -> u64 {
+        self.counts.statements - self.counts.statements_ok
     }
 
     /// Counts something an oracle wants to be known of its subjects.

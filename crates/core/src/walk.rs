@@ -6,7 +6,7 @@
 use crate::dialect::Dialect;
 use crate::engine::{Reply, Trouble};
 use crate::finding::{Evidence, Origin, Verdict};
-use crate::generate::{Generator, Policy, State};
+use crate::generate::{Generator, Luck, Policy, State};
 use crate::oracle::{Oracle, health};
 use crate::rng::Rng;
 use crate::session::Session;
@@ -20,6 +20,10 @@ pub trait Watcher {
 
     /// A statement became part of the database's state.
     fn built(&mut self, sql: &str);
+
+    /// Operations of the engine's catalog, by their numbers, were in a case; all its statements succeeded, or
+    /// not.
+    fn operations(&mut self, _drawn: &[u32], _succeeded: bool) {}
 
     /// An oracle came to a verdict.
     fn verdict(&mut self, oracle: &'static str, verdict: &Verdict);
@@ -64,6 +68,7 @@ impl Walk<'_> {
             dialect,
             number,
             state: State::default(),
+            luck: Luck::default(),
             setup: Vec::new(),
             session,
             watcher,
@@ -90,6 +95,8 @@ struct Visit<'a, 's, 'e> {
     dialect: &'a Dialect,
     number: u64,
     state: State,
+    /// What became of operations on this database.
+    luck: Luck,
     /// The statements that made the state.
     setup: Vec<Statement>,
     session: &'s mut Session<'e>,
@@ -97,8 +104,13 @@ struct Visit<'a, 's, 'e> {
 }
 
 impl Visit<'_, '_, '_> {
-    fn generator(&self, rng: Rng) -> Generator<'_> {
-        Generator::new(rng, self.dialect, &self.state, &self.walk.policy)
+    /// Keeps what became of the operations that were drawn, by the failures before their statements ran.
+    fn learn(&mut self, drawn: &[u32], failures: u64) {
+        if !drawn.is_empty() {
+            let succeeded = self.session.failures() == failures;
+            self.luck.note(drawn, succeeded);
+            self.watcher.operations(drawn, succeeded);
+        }
     }
 
     fn origin(&self, case: u64) -> Origin {
@@ -107,22 +119,35 @@ impl Visit<'_, '_, '_> {
 
     /// `false`: building it was itself a finding.
     fn build(&mut self) -> Result<bool, Trouble> {
-        let mut generator = self.generator(Rng::for_case(self.walk.seed, self.number, 0));
-        let plan = generator.plan();
-        let mut rng = generator.rng;
+        let start = Rng::for_case(self.walk.seed, self.number, 0);
+        let (plan, _, mut rng) = self.draw(start, |generator| generator.plan());
         for stage in plan {
-            let mut generator = self.generator(rng);
-            let statements = generator.stage(stage);
-            rng = generator.rng;
-            if !self.change(0, statements)? {
+            let (statements, drawn);
+            (statements, drawn, rng) = self.draw(rng, |generator| generator.stage(stage));
+            if !self.change(0, statements, &drawn)? {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
+    /// Draws over the present state; gives the operations that were drawn, too.
+    fn draw<T>(&mut self, rng: Rng, draw: impl FnOnce(&mut Generator) -> T) -> (T, Vec<u32>, Rng) {
+        let mut generator =
+            Generator::new(rng, self.dialect, &self.state, &self.walk.policy).with_luck(&self.luck);
+        let drawn = self.session.drawing(|| draw(&mut generator));
+        (drawn, generator.drawn_operations, generator.rng)
+    }
+
     /// Runs statements that change the state. `false`: one of them was a finding.
-    fn change(&mut self, case: u64, statements: Vec<Statement>) -> Result<bool, Trouble> {
+    fn change(&mut self, case: u64, statements: Vec<Statement>, drawn: &[u32]) -> Result<bool, Trouble> {
+        let failures = self.session.failures();
+        let unharmed = self.run_changes(case, statements)?;
+        self.learn(drawn, failures);
+        Ok(unharmed)
+    }
+
+    fn run_changes(&mut self, case: u64, statements: Vec<Statement>) -> Result<bool, Trouble> {
         for statement in statements {
             match self.session.run(&statement)? {
                 Reply::Failed(error) if error.class.is_harm() => {
@@ -146,23 +171,24 @@ impl Visit<'_, '_, '_> {
     fn case(&mut self, case: u64) -> Result<bool, Trouble> {
         let mut rng = Rng::for_case(self.walk.seed, self.number, case);
         if rng.chance(self.walk.policy.change_share) {
-            let mut generator = self.generator(rng);
-            let statements = generator.change();
-            rng = generator.rng;
-            if !self.change(case, statements)? {
+            let (statements, drawn);
+            (statements, drawn, rng) = self.draw(rng, |generator| generator.change());
+            if !self.change(case, statements, &drawn)? {
                 return Ok(false);
             }
         }
         let oracle = *rng.pick(&self.walk.oracles);
-        let mut generator = self.generator(rng);
-        let Some(mut subject) = oracle.propose(&mut generator) else {
+        let (proposed, drawn, _) = self.draw(rng, |generator| oracle.propose(generator));
+        let Some(mut subject) = proposed else {
             self.watcher.verdict(oracle.name(), &Verdict::skip("no subject for this database"));
             return Ok(true);
         };
+        let failures = self.session.failures();
         if !self.prepare(case, &mut subject)? {
             return Ok(false);
         }
         let verdict = oracle.check(&subject, self.session)?;
+        self.learn(&drawn, failures);
         self.watcher.verdict(oracle.name(), &verdict);
         let Verdict::Bug(seen) = verdict else {
             self.tidy(&subject)?;

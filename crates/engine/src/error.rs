@@ -50,6 +50,9 @@ pub enum EngineError {
     #[error("{what} does not start: {reason}")]
     NotStarted { what: String, reason: String },
 
+    #[error("databases that were left on the server cannot be dropped: {reason}")]
+    NotSwept { reason: String },
+
     #[error("{client} is needed to obtain {what}: install it, or give {}", instead(what))]
     MissingClient { client: String, what: String },
 

@@ -1,8 +1,10 @@
 //! Engines for tests: one that only pretends, and one that answers wrongly on purpose.
 
-use dissent_core::engine::{Engine, Limits, Reply, Trouble};
+use dissent_core::engine::{Engine, Limits, Prepared, Reply, SqlError, Trouble};
+use dissent_core::sql::{DataType, Value};
 
 type Tamper = Box<dyn FnMut(&str, Reply) -> Reply>;
+type Rewrite = Box<dyn FnMut(&str) -> String>;
 type Answer = Box<dyn FnMut(&str) -> Result<Reply, Trouble>>;
 
 /// Answers as the test says, and remembers what it was asked.
@@ -75,18 +77,40 @@ impl Engine for FakeEngine {
     fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
     }
+
+    /// Whatever it is: what is answered is decided when it runs.
+    fn prepare(&mut self, sql: &str, _: &[DataType]) -> Result<Result<Prepared, SqlError>, Trouble> {
+        self.statements.push(Prepared::told(sql));
+        Ok(Ok(Prepared { number: self.statements.len() as u64, sql: sql.to_string() }))
+    }
+
+    /// The answer is asked for with the values told in the text.
+    fn execute_prepared(&mut self, statement: &Prepared, values: &[Value]) -> Result<Reply, Trouble> {
+        let told = statement.told_with(values);
+        self.execute(&told)
+    }
+
+    fn close_prepared(&mut self, _: Prepared) -> Result<(), Trouble> {
+        Ok(())
+    }
 }
 
-/// A real engine with a bug built in: every reply goes through a closure first. An oracle that does
+/// A real engine with a bug built in: every statement or every reply goes through a closure first. An oracle that does
 /// not notice a dropped row is no oracle.
 pub struct Tampered<E> {
     engine: E,
+    rewrite: Rewrite,
     tamper: Tamper,
 }
 
 impl<E: Engine> Tampered<E> {
     pub fn new(engine: E, tamper: impl FnMut(&str, Reply) -> Reply + 'static) -> Tampered<E> {
-        Tampered { engine, tamper: Box::new(tamper) }
+        Tampered { engine, rewrite: Box::new(str::to_string), tamper: Box::new(tamper) }
+    }
+
+    /// Runs another statement than it was asked to.
+    pub fn rewriting(engine: E, rewrite: impl FnMut(&str) -> String + 'static) -> Tampered<E> {
+        Tampered { engine, rewrite: Box::new(rewrite), tamper: Box::new(|_, reply| reply) }
     }
 }
 
@@ -100,12 +124,25 @@ impl<E: Engine> Engine for Tampered<E> {
     }
 
     fn execute(&mut self, sql: &str) -> Result<Reply, Trouble> {
-        let reply = self.engine.execute(sql)?;
+        let reply = self.engine.execute(&(self.rewrite)(sql))?;
         Ok((self.tamper)(sql, reply))
     }
 
     fn set_limits(&mut self, limits: Limits) {
         self.engine.set_limits(limits);
+    }
+
+    fn prepare(&mut self, sql: &str, types: &[DataType]) -> Result<Result<Prepared, SqlError>, Trouble> {
+        self.engine.prepare(&(self.rewrite)(sql), types)
+    }
+
+    fn execute_prepared(&mut self, statement: &Prepared, values: &[Value]) -> Result<Reply, Trouble> {
+        let reply = self.engine.execute_prepared(statement, values)?;
+        Ok((self.tamper)(&statement.told_with(values), reply))
+    }
+
+    fn close_prepared(&mut self, statement: Prepared) -> Result<(), Trouble> {
+        self.engine.close_prepared(statement)
     }
 }
 

@@ -8,6 +8,7 @@ pub mod duckdb;
 mod error;
 pub mod fake;
 mod mysql;
+mod own;
 mod postgres;
 mod product;
 mod server;
@@ -20,5 +21,5 @@ mod url;
 
 pub use error::EngineError;
 pub use source::Source;
-pub use store::{Available, State, catalog, remove};
+pub use store::{Available, State, cache_directory, catalog, remove};
 pub use target::{Step, Target};

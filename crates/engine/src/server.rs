@@ -255,6 +255,9 @@ fn confine(command: &mut Command, conduct: Conduct) {
                 check(libc::setgid(user.gid))?;
                 check(libc::setuid(user.uid))?;
             }
+            // What we were started with may ignore it (a shell's background job ignores SIGQUIT), and until
+            // the server has a handler of its own the signal that ends it would be lost.
+            libc::signal(conduct.end, libc::SIG_DFL);
             // Last, because changing the user forgets it.
             check(libc::prctl(libc::PR_SET_PDEATHSIG, conduct.end))?;
             // We may have died before the line above: then no signal will ever come.
@@ -318,6 +321,18 @@ mod tests {
         assert!(alive(pid) && path.is_dir());
         drop((server, home));
         assert!(!alive(pid) && !path.exists());
+    }
+
+    #[test]
+    fn a_server_is_ended_by_a_signal_that_we_were_started_to_ignore() {
+        // SAFETY: nothing here depends on what the signal does to this process.
+        unsafe { libc::signal(libc::SIGQUIT, libc::SIG_IGN) };
+        let home = Home::create("test", 0).unwrap();
+        let conduct = Conduct { end: libc::SIGQUIT, ..AS_OURSELVES };
+        let server = Server::start(sleeper(), conduct, &home.path().join("log")).unwrap();
+        let start = Instant::now();
+        drop(server);
+        assert!(start.elapsed() < PATIENCE, "it had to be killed");
     }
 
     #[test]

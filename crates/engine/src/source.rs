@@ -6,11 +6,12 @@ use dissent_core::engine::Engine;
 use serde::{Deserialize, Serialize};
 
 use crate::EngineError;
-use crate::clickhouse::ClickhouseEngine;
+use crate::clickhouse::{self, ClickhouseEngine};
 use crate::duckdb::DuckdbEngine;
 use crate::mysql;
 use crate::postgres;
 use crate::sqlite::SqliteEngine;
+use crate::url::ServerUrl;
 
 /// Enough to open the engine in any process on this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,9 +29,34 @@ pub enum Source {
     Mysql(mysql::Place),
     /// A libchdb.
     Clickhouse { path: PathBuf },
+    /// A ClickHouse server, by HTTP.
+    ClickhouseServer(ServerUrl),
 }
 
 impl Source {
+    /// The same, with a mark in the names of the databases that are made on a server that goes on without us.
+    pub fn marked(mut self, mark: &str) -> Source {
+        let mark = Some(mark.to_string());
+        match &mut self {
+            Source::Postgres(postgres::Place::Remote(url)) | Source::ClickhouseServer(url) => url.mark = mark,
+            Source::Mysql(mysql::Place::Given(login)) => login.mark = mark,
+            _ => {}
+        }
+        self
+    }
+
+    /// Drops what processes that were killed left on such a server: the databases with this mark, which nobody
+    /// may use any more.
+    pub fn sweep(&self) -> Result<(), EngineError> {
+        let swept = match self {
+            Source::Postgres(postgres::Place::Remote(url)) => postgres::sweep(url),
+            Source::ClickhouseServer(url) => clickhouse::sweep(url),
+            Source::Mysql(mysql::Place::Given(login)) => mysql::sweep(login),
+            _ => Ok(()),
+        };
+        swept.map_err(|reason| EngineError::NotSwept { reason })
+    }
+
     pub fn open(&self) -> Result<Box<dyn Engine>, EngineError> {
         Ok(match self {
             Source::Bundled => Box::new(SqliteEngine::bundled()?),
@@ -39,6 +65,7 @@ impl Source {
             Source::Postgres(place) => Box::new(place.open()?),
             Source::Mysql(place) => Box::new(mysql::MysqlEngine::open(place)?),
             Source::Clickhouse { path } => Box::new(ClickhouseEngine::load(path)?),
+            Source::ClickhouseServer(url) => Box::new(ClickhouseEngine::connect(url)?),
         })
     }
 }

@@ -18,7 +18,7 @@ pub struct Target {
 impl Target {
     pub fn parse(text: &str) -> Result<Target, EngineError> {
         let name = text.trim();
-        let end = name.find(['@', ':']).unwrap_or(name.len());
+        let end = name.find(['@', ':', '+']).unwrap_or(name.len());
         let (engine, rest) = name.split_at(end);
         let product = product::by_name(engine)?;
         let malformed = || EngineError::MalformedTarget { target: name.to_string(), engine: product.name };

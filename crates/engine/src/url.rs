@@ -39,6 +39,9 @@ pub struct ServerUrl {
     pub port: Option<u16>,
     /// The database to log in to; Dissent makes its own.
     pub database: Option<String>,
+    /// What the names of those contain, so that another process can tell whose they are.
+    #[serde(default)]
+    pub mark: Option<String>,
 }
 
 impl ServerUrl {
@@ -76,6 +79,7 @@ impl ServerUrl {
             host,
             port,
             database: filled(decode(path)?),
+            mark: None,
         })
     }
 }

@@ -2,34 +2,11 @@
 
 mod common;
 
-use common::{Counting, sqlite};
-use dissent_core::engine::{Engine, Limits, Reply, Trouble};
+use common::{Counting, Recording, sqlite};
 use dissent_core::generate::Policy;
 use dissent_core::oracle;
 use dissent_core::session::{Counts, NoJournal, Session};
 use dissent_core::walk::Walk;
-
-/// Passes everything on and keeps the text.
-struct Recording {
-    engine: Box<dyn Engine>,
-    statements: Vec<String>,
-}
-
-impl Engine for Recording {
-    fn version(&self) -> &str {
-        self.engine.version()
-    }
-    fn reset(&mut self) -> Result<(), Trouble> {
-        self.engine.reset()
-    }
-    fn execute(&mut self, sql: &str) -> Result<Reply, Trouble> {
-        self.statements.push(sql.to_string());
-        self.engine.execute(sql)
-    }
-    fn set_limits(&mut self, limits: Limits) {
-        self.engine.set_limits(limits);
-    }
-}
 
 fn walk(oracles: &str, seed: u64, cases: u64) -> (Counts, Counting, Vec<String>) {
     let (engine, dialect) = sqlite();

@@ -95,6 +95,7 @@ impl Engine for Configured {
     fn set_limits(&mut self, limits: Limits) {
         self.engine.set_limits(limits);
     }
+    pass_on_prepared!();
 }
 
 /// Since 1.5 DuckDB takes a left and a right join of one table with itself for the same subplan, and

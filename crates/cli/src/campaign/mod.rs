@@ -11,11 +11,13 @@ pub mod summary;
 mod supervisor;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use dissent_core::triage::known::{Avoid, Known};
 use dissent_engine::Source;
 
+use crate::catalog::KeptCatalog;
 use crate::reducer::Allowance;
 use crate::worker::protocol::{HuntTask, Tally, Task};
 use bugs::Bug;
@@ -31,6 +33,8 @@ pub struct Plan {
     pub source: Source,
     pub dialect: String,
     pub engine_version: String,
+    /// What the engine can compute, and the file that holds it.
+    pub catalog: Option<Arc<KeptCatalog>>,
     pub oracles: Vec<String>,
     pub seed: u64,
     pub jobs: u64,
@@ -48,6 +52,8 @@ pub struct Plan {
     pub known: Vec<Known>,
     /// Where to go on, if the campaign was there before.
     pub position: Option<Position>,
+    /// In the names of the databases that workers make on somebody's server.
+    pub mark: String,
 }
 
 impl Plan {
@@ -76,6 +82,7 @@ impl Plan {
             max_cases,
             avoid: self.avoid(),
             log_statements: self.statement_log(worker),
+            catalog: self.catalog.as_ref().map(|kept| kept.path.clone()),
         })
     }
 

@@ -50,6 +50,9 @@ pub struct CampaignFile {
     /// None: findings are not reduced.
     pub reduce_checks: Option<u64>,
     pub keep_duplicates: bool,
+    /// In the names of the databases that its workers made on somebody's server.
+    #[serde(default)]
+    pub mark: String,
 }
 
 /// Reads what a campaign was to do.
@@ -149,6 +152,7 @@ impl Store {
             hang_limit_seconds: plan.hang_limit.as_secs(),
             reduce_checks: plan.reduce.map(|allowance| allowance.checks),
             keep_duplicates: plan.keep_duplicates,
+            mark: plan.mark.clone(),
         };
         store.write(CAMPAIGN_FILE, &pretty(&campaign)?)?;
         Ok(store)

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use dissent_core::finding::Class;
+use dissent_core::oracle::norec;
 use serde::Serialize;
 
 use super::progress::{by_class, grouped, percent, short};
@@ -29,6 +30,12 @@ pub struct Summary {
     /// of its processor time: a worker is one thread that hardly ever waits, so both stretch alike when
     /// the machine is busy.
     engine_cpu_seconds: f64,
+    /// The part of `worker_cpu_seconds` that drew statements, taken in the same way.
+    generator_cpu_seconds: f64,
+    /// What the engine can compute and what of it was used; absent for an engine that was not asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operations: Option<OperationFigures>,
+    predicates: PredicateFigures,
     databases: u64,
     cases: u64,
     statements: u64,
@@ -48,6 +55,24 @@ pub struct Summary {
     waiting: u64,
     /// What went wrong with workers for a reason of Dissent's own, in words.
     worker_failures: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct OperationFigures {
+    discovered: usize,
+    usable: usize,
+    /// Usable ones that were in a case all of whose statements succeeded.
+    seen: usize,
+    /// Usable ones that were drawn and always in a case with a statement that failed.
+    only_failing: usize,
+}
+
+/// Of NoREC's predicates over relations that have rows: how many keep which part of them.
+#[derive(Serialize)]
+struct PredicateFigures {
+    none: u64,
+    some: u64,
+    all: u64,
 }
 
 #[derive(Serialize)]
@@ -79,6 +104,25 @@ impl Summary {
             worker_cpu_seconds,
             reducer_cpu_seconds,
         } = outcome;
+        let noted = |note: &str| tally.counts.notes.get(note).copied().unwrap_or(0);
+        let predicates = PredicateFigures {
+            none: noted(norec::SELECTS_NONE),
+            some: noted(norec::SELECTS_SOME),
+            all: noted(norec::SELECTS_ALL),
+        };
+        let operations = plan.catalog.as_ref().map(|kept| {
+            let usable = |number: &u32| {
+                kept.catalog.operations.get(*number as usize).is_some_and(|operation| operation.is_usable())
+            };
+            let drawn = || tally.operations.iter().filter(|(number, _)| usable(number));
+            OperationFigures {
+                discovered: kept.catalog.operations.len(),
+                usable: kept.catalog.usable().count(),
+                seen: drawn().filter(|(_, (_, valid))| *valid > 0).count(),
+                only_failing: drawn().filter(|(_, (_, valid))| *valid == 0).count(),
+            }
+        });
+        let share = |nanos: u64| (nanos as f64 / (tally.wall_nanos as f64).max(1.0)).min(1.0);
         let engine_share = tally.counts.engine_nanos as f64 / (tally.wall_nanos as f64).max(1.0);
         // An oracle that never came to a verdict is shown with its zero, not left out.
         let mut checks: BTreeMap<Label, u64> =
@@ -94,6 +138,9 @@ impl Summary {
             worker_cpu_seconds: milli(*worker_cpu_seconds),
             reducer_cpu_seconds: milli(*reducer_cpu_seconds),
             engine_cpu_seconds: milli(worker_cpu_seconds * engine_share.min(1.0)),
+            generator_cpu_seconds: milli(worker_cpu_seconds * share(tally.counts.generator_nanos)),
+            operations,
+            predicates,
             databases: tally.databases,
             cases: tally.cases,
             statements: tally.counts.statements,
@@ -101,7 +148,13 @@ impl Summary {
             checks,
             nonempty_checks: tally.nonempty(),
             errors: tally.counts.errors.iter().map(|(class, count)| (class.name(), *count)).collect(),
-            notes: tally.counts.notes.iter().map(|(note, count)| (note.to_string(), *count)).collect(),
+            notes: tally
+                .counts
+                .notes
+                .iter()
+                .filter(|(note, _)| !note.starts_with("predicates "))
+                .map(|(note, count)| (note.to_string(), *count))
+                .collect(),
             skips: tally
                 .oracles
                 .iter()
@@ -160,6 +213,20 @@ impl Summary {
             let reasons = reasons.iter().map(|(reason, count)| (&**reason, *count));
             table.row(&format!("  {name}"), counted(reasons));
         }
+        if let Some(OperationFigures { discovered, usable, seen, .. }) = &self.operations {
+            let share = percent(*seen as u64, *usable as u64);
+            let (usable, discovered) = (grouped(*usable as u64), grouped(*discovered as u64));
+            table.row(
+                "operations",
+                format!("{seen} seen of {usable} usable ({share}), {discovered} discovered"),
+            );
+        }
+        let PredicateFigures { none, some, all } = self.predicates;
+        if none + some + all > 0 {
+            let share = |part| percent(part, none + some + all);
+            let shares = (share(none), share(some), share(all));
+            table.row("predicates", format!("{} keep no row, {} some, {} all", shares.0, shares.1, shares.2));
+        }
         if !self.notes.is_empty() {
             table.row("notes", counted(self.notes.iter().map(|(note, count)| (note.as_str(), *count))));
         }
@@ -193,7 +260,11 @@ impl Summary {
         let wall = duration::clock(std::time::Duration::from_secs_f64(self.wall_seconds));
         let workers = if self.jobs == 1 { "1 worker".to_string() } else { format!("{} workers", self.jobs) };
         let share = 100.0 * self.engine_cpu_seconds / self.worker_cpu_seconds.max(0.001);
-        format!("{wall} ({workers}, {:.1} s CPU, {share:.0} % of it in the engine)", self.worker_cpu_seconds)
+        let drawing = 100.0 * self.generator_cpu_seconds / self.worker_cpu_seconds.max(0.001);
+        format!(
+            "{wall} ({workers}, {:.1} s CPU, {share:.0} % of it in the engine, {drawing:.0} % drawing statements)",
+            self.worker_cpu_seconds
+        )
     }
 
     /// The bugs that were not known before.

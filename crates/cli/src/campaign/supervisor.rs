@@ -253,7 +253,12 @@ impl<'a> Supervisor<'a> {
                 }
                 Event::Trouble(message) => self.slots[worker].trouble = Some(message),
                 Event::Unreadable(why) => self.note(format!("what a worker said cannot be read ({why})")),
-                Event::Ready { .. } | Event::Replayed(_) | Event::Checked(_) => {}
+                Event::Ready { .. }
+                | Event::Replayed(_)
+                | Event::Checked(_)
+                | Event::Listed { .. }
+                | Event::Probing { .. }
+                | Event::Probed(_) => {}
             },
         }
         Ok(())

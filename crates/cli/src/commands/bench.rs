@@ -11,11 +11,13 @@ use std::rc::Rc;
 use anyhow::Context;
 use dissent_core::dialect::Dialect;
 use dissent_core::engine::Engine;
-use dissent_engine::Source;
 use dissent_engine::sqlite::SqliteEngine;
+use dissent_engine::{Source, Target};
 
 use super::choose_oracles;
+use super::engines::MEMORY_BYTES;
 use crate::args::BenchArgs;
+use crate::catalog;
 use crate::system;
 use crate::worker::hunt;
 use crate::worker::journal::{self, Journal};
@@ -23,6 +25,9 @@ use crate::worker::protocol::{Events, HuntTask};
 use crate::worker::tap::{Listener, Tap};
 
 pub fn run(args: BenchArgs) -> anyhow::Result<u8> {
+    let version = SqliteEngine::bundled()?.version().to_string();
+    let target = Target::parse("sqlite")?;
+    let catalog = catalog::obtain(&target, &Source::Bundled, &version, MEMORY_BYTES, false)?;
     let task = HuntTask {
         source: Source::Bundled,
         dialect: String::from("sqlite"),
@@ -33,6 +38,7 @@ pub fn run(args: BenchArgs) -> anyhow::Result<u8> {
         max_cases: Some(args.cases),
         avoid: Default::default(),
         log_statements: None,
+        catalog: catalog.map(|kept| kept.path),
     };
     let mut recording = Recording::default();
     let engine = SqliteEngine::bundled()?;
@@ -61,7 +67,10 @@ pub fn run(args: BenchArgs) -> anyhow::Result<u8> {
 fn hunt_once(task: &HuntTask, engine: Box<dyn Engine + '_>) -> anyhow::Result<()> {
     let memory = system::memory_file(journal::BYTES as u64).context("no memory to share")?;
     let journal = Rc::new(Journal::new(&memory)?);
-    let dialect = Dialect::load(&task.dialect, engine.version())?;
+    let mut dialect = Dialect::load(&task.dialect, engine.version())?;
+    if let Some(path) = &task.catalog {
+        dialect.learn(&catalog::read(path)?);
+    }
     hunt::run(task.clone(), engine, dialect, journal, None, &mut Events::to_nobody())
 }
 

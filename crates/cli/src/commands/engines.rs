@@ -7,18 +7,19 @@ use std::time::Duration;
 use anyhow::bail;
 use dissent_engine::{Available, State, Target, catalog, remove};
 
-use super::obtain;
+use super::{obtain, probe};
 use crate::args::{EnginesAction, EnginesArgs};
 
 /// Starting a server for the first time may take a while on a busy machine.
-const START_LIMIT: Duration = Duration::from_secs(120);
-const MEMORY_BYTES: u64 = 8 << 30;
+pub(super) const START_LIMIT: Duration = Duration::from_secs(120);
+pub(super) const MEMORY_BYTES: u64 = 8 << 30;
 
 pub fn run(args: EnginesArgs) -> anyhow::Result<u8> {
     match args.action {
         None => overview(),
         Some(EnginesAction::List { engine }) => list(&engine),
         Some(EnginesAction::Install { targets }) => install(&targets),
+        Some(EnginesAction::Probe { target, refresh, list }) => probe::run(&target, refresh, list),
         Some(EnginesAction::Remove { targets }) => uninstall(&targets),
     }?;
     Ok(crate::NOTHING_FOUND)

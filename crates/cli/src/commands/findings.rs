@@ -106,7 +106,7 @@ fn bugs(campaign: &Path) -> anyhow::Result<BTreeMap<String, Bug>> {
 }
 
 /// The campaign that began last, of those in the default place.
-fn newest() -> anyhow::Result<PathBuf> {
+pub fn newest() -> anyhow::Result<PathBuf> {
     let parent = Path::new(store::DEFAULT_PARENT);
     let entries = fs::read_dir(parent).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
     let started = |path: &PathBuf| path.join(store::CAMPAIGN_FILE).metadata().and_then(|m| m.modified()).ok();

@@ -13,13 +13,14 @@ use dissent_engine::Target;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-use super::{check_hang_limit, choose_oracles, known, obtain};
-use crate::args::{HuntArgs, SummaryFormat};
+use super::{Obtained, check_hang_limit, choose_oracles, known, obtain};
+use crate::args::{DEFAULT_TARGET, HuntArgs, SummaryFormat};
 use crate::campaign::position::Position;
 use crate::campaign::progress::Progress;
 use crate::campaign::store::{self, Store};
 use crate::campaign::summary::Summary;
 use crate::campaign::{Plan, Supervisor};
+use crate::catalog::{self, KeptCatalog};
 use crate::reducer::Allowance;
 
 /// How long reducing one finding may take, whatever its checks cost.
@@ -46,6 +47,9 @@ pub fn run(args: HuntArgs) -> anyhow::Result<u8> {
     let mut supervisor = Supervisor::new(&plan, &store, &mut progress, interrupted);
     let ended = supervisor.run();
     let outcome = supervisor.outcome();
+    if let Err(error) = plan.source.sweep() {
+        let _ = writeln!(std::io::stderr(), "dissent: {error}");
+    }
 
     // Trouble after a night of hunting must not take the night's figures with it.
     if ended.is_ok() || outcome.tally.counts.statements > 0 {
@@ -83,12 +87,15 @@ fn settle(args: &HuntArgs) -> anyhow::Result<Plan> {
     let memory = args.worker_memory.saturating_mul(1 << 20);
     let engine = obtain(&target, memory, args.hang_limit)?;
     let version = engine.version.clone();
+    let catalog = learn(&target, &engine, memory);
     let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
+    let mark = new_mark();
     Ok(Plan {
         target: target.to_string(),
-        source: engine.source,
+        source: engine.source.marked(&mark),
         dialect: target.dialect().to_string(),
         engine_version: engine.version,
+        catalog,
         oracles,
         seed: args.seed.unwrap_or_else(random_seed),
         jobs: u64::from(args.jobs.unwrap_or_else(cores)),
@@ -102,6 +109,7 @@ fn settle(args: &HuntArgs) -> anyhow::Result<Plan> {
         keep_duplicates: args.keep_duplicates,
         known: known::of(target.dialect(), &version, &args.known)?,
         position: None,
+        mark,
     })
 }
 
@@ -111,7 +119,13 @@ fn settle_again(args: &HuntArgs, directory: &Path) -> anyhow::Result<Plan> {
     let position = store::read_position(directory)?;
     let hang_limit = Duration::from_secs(campaign.hang_limit_seconds);
     check_hang_limit(hang_limit)?;
-    let target = Target::parse(&campaign.target)?;
+    let target = match args.target.as_str() {
+        DEFAULT_TARGET => Target::parse(&campaign.target)?,
+        named => Target::parse(named)?,
+    };
+    if target.to_string() != campaign.target {
+        bail!("the campaign in {} hunts {}, not {target}", directory.display(), campaign.target);
+    }
     let memory = args.worker_memory.saturating_mul(1 << 20);
     let engine = obtain(&target, memory, hang_limit)?;
     if engine.version != campaign.engine_version {
@@ -122,12 +136,20 @@ fn settle_again(args: &HuntArgs, directory: &Path) -> anyhow::Result<Plan> {
             engine.version
         );
     }
+    let catalog = learn(&target, &engine, memory);
     let known = known::of(&campaign.dialect, &campaign.engine_version, &args.known)?;
+    // What the workers of then left behind goes before new ones come.
+    let source = match campaign.mark.as_str() {
+        "" => engine.source,
+        mark => engine.source.marked(mark),
+    };
+    source.sweep()?;
     Ok(Plan {
         target: campaign.target,
-        source: engine.source,
+        source,
         dialect: campaign.dialect,
         engine_version: campaign.engine_version,
+        catalog,
         oracles: choose_oracles(&campaign.oracles)?,
         seed: campaign.seed,
         jobs: campaign.jobs,
@@ -145,7 +167,23 @@ fn settle_again(args: &HuntArgs, directory: &Path) -> anyhow::Result<Plan> {
             next_databases: (0..campaign.jobs).collect(),
             cases_left: vec![None; campaign.jobs as usize],
         })),
+        mark: campaign.mark,
     })
+}
+
+/// What the engine can compute. Without it a hunt has the functions of the dialect's file.
+fn learn(target: &Target, engine: &Obtained, memory: u64) -> Option<Arc<KeptCatalog>> {
+    match catalog::obtain(target, &engine.source, &engine.version, memory, false) {
+        Ok(kept) => kept.map(Arc::new),
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "dissent: hunting with few functions: {error:#}");
+            None
+        }
+    }
+}
+
+fn new_mark() -> String {
+    format!("{:08x}", RandomState::new().build_hasher().finish() >> 32)
 }
 
 /// Nine or ten digits: enough never to meet twice, short enough to type.

@@ -7,8 +7,10 @@ mod findings;
 mod hunt;
 mod known;
 mod oracles;
+mod probe;
 mod reduce;
 mod replay;
+mod report;
 
 use std::io::Write;
 use std::time::Duration;
@@ -19,7 +21,7 @@ use dissent_engine::{Source, Target};
 
 use crate::args::Command;
 use crate::worker;
-use crate::worker::process::run_to_end;
+use crate::worker::process::{STUCK_LIMIT, run_to_end};
 use crate::worker::protocol::{Event, Task};
 
 /// Gives the exit code.
@@ -30,6 +32,7 @@ pub fn run(command: Command) -> anyhow::Result<u8> {
         Command::Reduce(args) => reduce::run(args),
         Command::Bisect(args) => bisect::run(args),
         Command::Findings(args) => findings::run(args),
+        Command::Report(args) => report::run(args),
         Command::Known(args) => known::run(args),
         Command::Engines(args) => engines::run(args),
         Command::Oracles => oracles::run(),
@@ -59,6 +62,9 @@ fn obtain(target: &Target, memory_bytes: u64, limit: Duration) -> anyhow::Result
             Event::Trouble(message) => bail!(message),
             _ => {}
         }
+    }
+    if ended.hung {
+        bail!("{target} did not open within {} s", STUCK_LIMIT.as_secs());
     }
     let dead = ended.dead;
     let version = version.with_context(|| {

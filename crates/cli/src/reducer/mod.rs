@@ -89,7 +89,8 @@ impl Job<'_> {
             checks += 1;
             match checker.check(candidate).map_err(|error| Trouble(format!("{error:#}")))? {
                 Answer::Fails { evidence, setup_failures }
-                    if evidence.class == class && setup_failures.len() <= allowed =>
+                    if triage::is_same_failure(&evidence, &finding.evidence)
+                        && setup_failures.len() <= allowed =>
                 {
                     best = Some(evidence);
                     observer.smaller(candidate, checks);
@@ -111,8 +112,8 @@ impl Job<'_> {
         });
         smaller.subject = reduction.subject;
         let restated = self.restate(&smaller, checker)?;
-        smaller.triage.signature =
-            Some(triage::signature(restated.as_ref().unwrap_or(&smaller.subject), class));
+        let named = restated.as_ref().unwrap_or(&smaller.subject);
+        smaller.triage.signature = Some(triage::signature(named, class, &smaller.evidence.difference));
         Ok(Reduced::Confirmed(Box::new(smaller)))
     }
 }

@@ -160,6 +160,14 @@ impl Watcher for Reporter<'_> {
         self.journal.add_setup(sql);
     }
 
+    fn operations(&mut self, drawn: &[u32], succeeded: bool) {
+        for operation in drawn {
+            let (drawn, valid) = self.tally.operations.entry(*operation).or_insert((0, 0));
+            *drawn += 1;
+            *valid += u64::from(succeeded);
+        }
+    }
+
     fn verdict(&mut self, oracle: &'static str, verdict: &Verdict) {
         let tally = self.tally.oracles.entry(Label::Borrowed(oracle)).or_default();
         match verdict {

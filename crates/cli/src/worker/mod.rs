@@ -4,6 +4,7 @@
 //! The supervisor's side is [`process`]; the rest runs in the child. They share a [`journal`] and speak
 //! the [`protocol`].
 
+mod catalog;
 mod check;
 mod fault;
 pub mod hunt;
@@ -58,11 +59,18 @@ fn perform(job: Job, input: StdinLock, events: &mut Events) -> anyhow::Result<()
             Ok(())
         }
         Task::Hunt(task) => {
-            let (engine, dialect) = open(&task.source, &task.dialect, events)?;
+            let (engine, mut dialect) = open(&task.source, &task.dialect, events)?;
+            if let Some(path) = &task.catalog {
+                dialect.learn(&crate::catalog::read(path)?);
+            }
             if fault == Some(Fault::Start) {
                 std::process::abort();
             }
             hunt::run(task, engine, dialect, journal, fault, events)
+        }
+        Task::Catalog(task) => {
+            let (engine, dialect) = open(&task.source, &task.dialect, events)?;
+            catalog::run(&task, engine, &dialect, journal, events)
         }
         Task::Check(task) => {
             let (engine, dialect) = open(&task.source, &task.dialect, events)?;

@@ -167,8 +167,9 @@ fn collect(
     }
 }
 
-/// A worker that has run no statement for so long is stuck in our own code.
-pub const STUCK_LIMIT: Duration = Duration::from_secs(60);
+/// A worker that has run no statement for so long is stuck in our own code, or in starting a server, which on
+/// a busy machine takes its time.
+pub const STUCK_LIMIT: Duration = Duration::from_secs(180);
 
 /// Adds up the time in which a number did not change, as far as the watcher itself was awake: a campaign
 /// that was suspended (Ctrl-Z) and goes on must not take its own sleep for a hang.

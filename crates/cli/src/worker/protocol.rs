@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::PathBuf;
 
+use dissent_core::catalog::{Operation, OperationKind, SampleType};
 use dissent_core::finding::{Arm, Evidence, Origin};
 use dissent_core::session::Counts;
 use dissent_core::subject::Subject;
@@ -28,6 +29,8 @@ pub enum Task {
         dialect: String,
     },
     Hunt(HuntTask),
+    /// Find out what the engine can compute.
+    Catalog(CatalogTask),
     Replay(ReplayTask),
     /// Check subjects, one on each further line of the input.
     Check(CheckTask),
@@ -45,6 +48,14 @@ pub struct CheckTask {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CatalogTask {
+    pub source: Source,
+    pub dialect: String,
+    /// Candidates that workers before this one have dealt with, or died of.
+    pub skip: usize,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HuntTask {
     pub source: Source,
     pub dialect: String,
@@ -57,6 +68,8 @@ pub struct HuntTask {
     /// What to draw seldom: it triggers bugs that are known.
     pub avoid: Avoid,
     pub log_statements: Option<PathBuf>,
+    /// The file that holds what the engine can compute; none: the dialect's file has to do.
+    pub catalog: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -79,6 +92,18 @@ pub enum Event {
     /// A difference that was gone on a fresh database.
     Unstable(Box<Difference>),
     Replayed(Box<Replayed>),
+    /// What is going to be probed: how much, and with values of which types.
+    Listed {
+        candidates: usize,
+        types: Vec<SampleType>,
+    },
+    /// The next candidate is being probed; its name and kind stand in should the worker die of it.
+    Probing {
+        name: String,
+        kind: OperationKind,
+    },
+    /// What was learned of it.
+    Probed(Vec<Operation>),
     Checked(Box<Checked>),
     /// Trouble of our own; the worker ends after it.
     Trouble(String),
@@ -103,6 +128,10 @@ pub struct Tally {
     pub databases: u64,
     pub cases: u64,
     pub oracles: BTreeMap<Label, OracleTally>,
+    /// By their numbers in the catalog: how often operations were in a case, and in one all of whose
+    /// statements succeeded.
+    #[serde(default)]
+    pub operations: BTreeMap<u32, (u64, u64)>,
     /// How long the worker has lived; the engine's share of it is `counts.engine_nanos`.
     pub wall_nanos: u64,
 }
@@ -121,6 +150,11 @@ impl Tally {
         self.counts.statements += other.counts.statements;
         self.counts.statements_ok += other.counts.statements_ok;
         self.counts.engine_nanos += other.counts.engine_nanos;
+        self.counts.generator_nanos += other.counts.generator_nanos;
+        for (operation, (drawn, valid)) in other.operations {
+            let mine = self.operations.entry(operation).or_insert((0, 0));
+            *mine = (mine.0 + drawn, mine.1 + valid);
+        }
         for (class, count) in other.counts.errors {
             *self.counts.errors.entry(class).or_insert(0) += count;
         }

@@ -1,6 +1,7 @@
 //! An engine with someone listening: for logs of statements and for replays.
 
-use dissent_core::engine::{Engine, Limits, Reply, Trouble};
+use dissent_core::engine::{Engine, Limits, Prepared, Reply, SqlError, Trouble};
+use dissent_core::sql::{DataType, Value};
 
 pub trait Listener {
     fn reset(&mut self) {}
@@ -32,5 +33,29 @@ impl<E: Engine> Engine for Tap<'_, E> {
 
     fn set_limits(&mut self, limits: Limits) {
         self.engine.set_limits(limits);
+    }
+
+    fn prepare(&mut self, sql: &str, types: &[DataType]) -> Result<Result<Prepared, SqlError>, Trouble> {
+        let told = Prepared::told(sql);
+        self.listener.before(&told);
+        let prepared = self.engine.prepare(sql, types)?;
+        let reply = match &prepared {
+            Ok(_) => Reply::Done { changed: 0 },
+            Err(error) => Reply::Failed(error.clone()),
+        };
+        self.listener.after(&told, &reply);
+        Ok(prepared)
+    }
+
+    fn execute_prepared(&mut self, statement: &Prepared, values: &[Value]) -> Result<Reply, Trouble> {
+        let told = statement.told_with(values);
+        self.listener.before(&told);
+        let reply = self.engine.execute_prepared(statement, values)?;
+        self.listener.after(&told, &reply);
+        Ok(reply)
+    }
+
+    fn close_prepared(&mut self, statement: Prepared) -> Result<(), Trouble> {
+        self.engine.close_prepared(statement)
     }
 }

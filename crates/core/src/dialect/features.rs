@@ -36,6 +36,8 @@ pub enum Feature {
     Glob,
     /// `x NOT GLOB y`.
     NotGlob,
+    /// `x REGEXP y`.
+    Regexp,
     RowValues,
     BitOps,
     /// `||` concatenates.
@@ -73,7 +75,10 @@ pub enum Feature {
     IndexHints,
     Lateral,
     QuantifiedComparison,
+    /// `FOR UPDATE`.
     Locking,
+    /// `FOR SHARE`.
+    ForShare,
     // Tables and statements
     /// PRAGMA instead of SET.
     Pragma,

@@ -4,10 +4,13 @@
 
 mod features;
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 pub use features::{Feature, Features};
 
+use crate::catalog::{self, Catalog, Repertoire};
 use crate::engine::Rows;
 use crate::sql::{DataType, Kind, Name, Value};
 
@@ -44,6 +47,12 @@ pub struct Dialect {
     pub index_methods: Vec<IndexMethod>,
     /// What may follow a table's columns: how it is stored; `{columns}` stands for some of its columns.
     pub table_options: Vec<TableOption>,
+    /// Functions that read the clock when they are called with fewer arguments than these.
+    pub clock: BTreeMap<String, usize>,
+    /// How to ask the engine what it can compute.
+    pub catalog: catalog::Plan,
+    /// What the engine can compute, once that is known.
+    pub repertoire: Repertoire,
 }
 
 /// How values and parameters are written where dialects differ; `{}` is where the text goes.
@@ -58,7 +67,7 @@ pub struct Spelling {
     pub byte: String,
     /// Around the text of a value that is neither number, text nor blob, by its kind.
     #[serde(default)]
-    pub literals: std::collections::BTreeMap<Kind, String>,
+    pub literals: BTreeMap<Kind, String>,
     /// Around the number of a parameter; without `{}` parameters are positional.
     #[serde(default = "Spelling::param")]
     pub param: String,
@@ -238,6 +247,8 @@ fn written(name: &str) -> Result<toml::Table, DialectError> {
     match file.remove("inherits") {
         Some(toml::Value::String(relative)) => {
             let mut whole = written(&relative)?;
+            // Relatives count their versions otherwise.
+            whole.remove("before");
             lay_over(&mut whole, file);
             Ok(whole)
         }
@@ -260,8 +271,36 @@ impl Dialect {
     /// The dialect as an engine of this version speaks it.
     pub fn load(name: &str, version: &str) -> Result<Dialect, DialectError> {
         let malformed = |error| DialectError::Malformed { name: name.to_string(), error };
-        let file = File::deserialize(written(name)?).map_err(malformed)?;
-        Ok(file.at(Version::parse(version)))
+        let version = Version::parse(version);
+        let mut whole = written(name)?;
+        if let Some(toml::Value::Table(older)) = whole.remove("before") {
+            for (bound, differs) in older {
+                if let toml::Value::Table(differs) = differs
+                    && version < Version::parse(&bound)
+                {
+                    lay_over(&mut whole, differs);
+                }
+            }
+        }
+        let file = File::deserialize(whole).map_err(malformed)?;
+        Ok(file.at(version))
+    }
+
+    /// A number that changes with the text of the dialect's file.
+    pub fn fingerprint(name: &str) -> u64 {
+        let text = written(name).map(|table| table.to_string()).unwrap_or_default();
+        let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3);
+        text.bytes().fold(0xCBF2_9CE4_8422_2325, mix)
+    }
+
+    /// Takes in what the engine can compute: the generator draws from it.
+    pub fn learn(&mut self, catalog: &Catalog) {
+        self.repertoire = Repertoire::new(catalog, self);
+    }
+
+    /// The fewest arguments with which a function's answer is a matter of them alone.
+    pub fn least_args(&self, name: &str) -> usize {
+        self.clock.iter().find(|(clock, _)| clock.eq_ignore_ascii_case(name)).map_or(0, |(_, least)| *least)
     }
 
     pub fn can(&self, feature: Feature) -> bool {
@@ -275,6 +314,7 @@ impl Dialect {
         let left_out = |name: &Name| functions.iter().any(|other| other.eq_ignore_ascii_case(name));
         less.functions.retain(|function| !left_out(&function.name));
         less.aggregates.retain(|function| !left_out(&function.name));
+        less.repertoire.forget(left_out);
         less
     }
 
@@ -289,6 +329,15 @@ impl Dialect {
             function.args.first().is_none_or(|arg| *arg == kind || *arg == Kind::Any)
         };
         self.aggregates.iter().any(|function| function.name.eq_ignore_ascii_case(name) && takes(function))
+    }
+
+    /// A statement's text that is one of maintenance, with some table's name in it.
+    pub fn is_maintenance(&self, text: &str) -> bool {
+        let fits = |form: &Name| {
+            let (before, after) = form.split_once("{}").unwrap_or((form, ""));
+            text.starts_with(before) && text.ends_with(after)
+        };
+        self.maintenance.iter().any(fits)
     }
 
     /// A type of which only a prefix can be a key.
@@ -341,7 +390,7 @@ struct File {
     explain: Option<String>,
     explain_column: Option<usize>,
     view_type: Option<String>,
-    features: std::collections::BTreeMap<Feature, features::Since>,
+    features: BTreeMap<Feature, features::Since>,
     #[serde(default)]
     spelling: Spelling,
     types: Vec<TypeLine>,
@@ -360,6 +409,10 @@ struct File {
     index_methods: Vec<IndexMethod>,
     #[serde(default)]
     table_options: Vec<TableOption>,
+    #[serde(default)]
+    clock: BTreeMap<String, usize>,
+    #[serde(default)]
+    catalog: catalog::Plan,
 }
 
 #[derive(Deserialize)]
@@ -393,6 +446,8 @@ impl File {
             .filter(|(_, since)| since.reached(&version))
             .map(|(feature, _)| *feature)
             .collect();
+        let mut catalog = self.catalog;
+        catalog.types.retain(|line| version.reaches(&line.since));
         let settings = |mut list: Vec<Setting>| {
             list.retain(|setting| version.reaches(&setting.since));
             list
@@ -431,6 +486,9 @@ impl File {
             maintenance: self.maintenance,
             index_methods: self.index_methods,
             table_options: self.table_options,
+            clock: self.clock,
+            catalog,
+            repertoire: Repertoire::default(),
         }
     }
 }
@@ -454,6 +512,13 @@ mod tests {
         assert!(!old.can(Feature::RightJoin) && new.can(Feature::RightJoin));
         assert!(old.can(Feature::Upsert));
         assert!(old.functions.len() < new.functions.len());
+    }
+
+    #[test]
+    fn what_older_versions_do_otherwise_is_not_the_relatives() {
+        let can = |name, version| Dialect::load(name, version).unwrap().can(Feature::Cte);
+        assert!(!can("mysql", "5.6.24") && can("mysql", "8.0.36"));
+        assert!(can("tidb", "7.5.0") && can("oceanbase", "4.3.5"));
     }
 
     #[test]

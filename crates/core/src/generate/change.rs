@@ -110,7 +110,11 @@ impl<'a> Generator<'a> {
         }
         let or = self.conflict_policy(table);
         let names = columns.iter().map(|column| column.name.clone()).collect();
-        if self.rng.chance(4) && or.is_some() && !table.strict && columns.iter().all(|c| !c.rowid_alias) {
+        if self.rng.chance(4)
+            && or.is_some()
+            && !table.strict
+            && columns.iter().all(|c| !c.rowid_alias && !c.counts)
+        {
             return Some(self.insert_from_query(table, names, columns.len(), or));
         }
         let count = if self.rng.chance(self.policy.many_rows_share) {
@@ -193,6 +197,10 @@ impl<'a> Generator<'a> {
         if !column.not_null && self.rng.chance(15) {
             return Value::Null;
         }
+        if column.counts {
+            let most = if self.rng.chance(80) { 8 } else { 128 };
+            return Value::Int(self.rng.below(most) as i64);
+        }
         let crossing = self.dialect.can(Feature::DynamicTyping) && !table.strict;
         // Shared values make joins match and keys collide.
         if self.rng.chance(45)
@@ -223,7 +231,10 @@ impl<'a> Generator<'a> {
         let candidates: Vec<&Column> = table.columns.iter().filter(changeable).collect();
         let column = *self.rng.choose(&candidates)?;
         let relation = self.relation_of(table);
-        let free = self.dialect.can(Feature::DynamicTyping) && !table.strict && !column.rowid_alias;
+        let free = self.dialect.can(Feature::DynamicTyping)
+            && !table.strict
+            && !column.rowid_alias
+            && !column.counts;
         let value = if free && self.rng.chance(35) && (or.is_some() || !table.constrained) {
             self.over_table(&relation, IN_CHANGE, |g| g.value_expr(column.ty.kind, 1))
         } else {

@@ -12,7 +12,8 @@ impl Generator<'_> {
         }
         let subqueries = if self.rules.subqueries { 3 } else { 0 };
         let rows = if self.dialect.can(Feature::RowValues) { 4 } else { 0 };
-        match self.rng.weighted(&[34, 16, 9, 7, 7, 8, subqueries, subqueries, rows, 22, 4, 2]) {
+        let operations = if self.dialect.repertoire.is_empty() { 0 } else { 30 };
+        match self.rng.weighted(&[34, 16, 9, 7, 7, 8, subqueries, subqueries, rows, 22, 4, 2, operations]) {
             0 => self.simple_predicate(),
             1 => self.comparison(depth - 1),
             2 => self.truth_test(depth - 1),
@@ -25,21 +26,52 @@ impl Generator<'_> {
             9 => self.connective(depth - 1),
             10 if self.dialect.can(Feature::LooseOperands) => self.value_expr(Kind::Any, depth),
             11 => self.case(Kind::Bool, depth - 1),
+            12 => self.operation_predicate(depth - 1),
             _ => self.simple_predicate(),
         }
     }
 
-    /// A condition for WHERE and ON, which should keep some rows: a bare one is too often never TRUE.
+    /// A condition for WHERE and ON, which should keep some rows: a bare one is too often TRUE on none or on
+    /// all of them.
     pub fn filter(&mut self, depth: usize) -> Expr {
-        let predicate = self.predicate(depth);
         match self.rng.below(100) {
-            0..60 => predicate,
-            60..88 => {
-                let other = self.simple_predicate();
-                Expr::binary(BinaryOp::Or, predicate, other)
+            0..34 => self.predicate(depth),
+            34..54 => self.splitting_predicate(),
+            54..70 => {
+                let predicate = self.predicate(depth);
+                Expr::binary(BinaryOp::Or, predicate, self.splitting_predicate())
             }
-            _ => predicate.negate(),
+            70..86 => self.predicate(depth).and(self.splitting_predicate()),
+            86..92 => self.predicate(depth).negate(),
+            // Whatever the first is on all rows, the second divides them.
+            _ => {
+                let op = if self.rng.chance(50) { BinaryOp::Same } else { BinaryOp::NotSame };
+                let predicate = self.predicate(depth);
+                Expr::binary(op, predicate, self.splitting_predicate())
+            }
         }
+    }
+
+    /// A condition that some rows meet and some do not, as far as the data is known.
+    fn splitting_predicate(&mut self) -> Expr {
+        for _ in 0..4 {
+            let Some(drawn) = self.own_column(Kind::Any) else { break };
+            let Some((relation, at)) = drawn.column else { break };
+            let pool = &self.scope[relation].columns[at].pool;
+            if pool.len() < 2 || (self.dialect.is_typed() && drawn.kind == Kind::Any) {
+                continue;
+            }
+            let value = self.rng.pick(pool).clone();
+            if value.is_null() {
+                let null = drawn.expr.is(Truth::Null);
+                return if self.rng.chance(50) { null } else { null.negate() };
+            }
+            use BinaryOp::*;
+            let op = [Eq, Ne, Le, Ge, Lt, Gt][self.rng.weighted(&[30, 20, 15, 15, 10, 10])];
+            let constant = self.literal(value, drawn.kind);
+            return Expr::binary(op, drawn.expr, constant);
+        }
+        self.simple_predicate()
     }
 
     /// The predicate most bugs need: a column against a constant that is in the data.
@@ -66,7 +98,7 @@ impl Generator<'_> {
         }
     }
 
-    fn comparison_op(&mut self) -> BinaryOp {
+    pub(super) fn comparison_op(&mut self) -> BinaryOp {
         use BinaryOp::*;
         [Eq, Ne, Lt, Le, Gt, Ge, Same, NotSame][self.rng.weighted(&[22, 12, 14, 14, 14, 14, 6, 6])]
     }
@@ -91,7 +123,7 @@ impl Generator<'_> {
         Expr::Is { expr: Box::new(expr), test, negated }
     }
 
-    fn between(&mut self, depth: usize) -> Expr {
+    pub(super) fn between(&mut self, depth: usize) -> Expr {
         let kind = self.kind();
         Expr::Between {
             expr: Box::new(self.value_expr(kind, depth)),
@@ -101,7 +133,7 @@ impl Generator<'_> {
         }
     }
 
-    fn in_list(&mut self, depth: usize) -> Expr {
+    pub(super) fn in_list(&mut self, depth: usize) -> Expr {
         let left = self.left_operand(depth);
         let list = (0..self.rng.between(1, 4))
             .map(|_| match self.rng.chance(70) {
@@ -112,7 +144,7 @@ impl Generator<'_> {
         Expr::InList { expr: Box::new(left.expr), list, negated: self.rng.chance(35) }
     }
 
-    fn pattern_match(&mut self, depth: usize) -> Expr {
+    pub(super) fn pattern_match(&mut self, depth: usize) -> Expr {
         let glob = self.dialect.can(Feature::Glob) && self.rng.chance(35);
         let expr = self.value_expr(Kind::Text, depth);
         let pattern =
@@ -155,7 +187,7 @@ impl Generator<'_> {
         Expr::text(letters.into_iter().collect::<String>())
     }
 
-    fn in_query(&mut self, depth: usize) -> Expr {
+    pub(super) fn in_query(&mut self, depth: usize) -> Expr {
         let Drawn { expr, kind, .. } = self.left_operand(depth);
         let query = if self.dialect.can(Feature::CorrelatedIn) {
             self.column_query(kind, depth)
@@ -165,7 +197,7 @@ impl Generator<'_> {
         Expr::InQuery { expr: Box::new(expr), query: Box::new(query), negated: self.rng.chance(30) }
     }
 
-    fn exists(&mut self, depth: usize) -> Expr {
+    pub(super) fn exists(&mut self, depth: usize) -> Expr {
         let query = self.column_query(Kind::Any, depth);
         Expr::Exists { query: Box::new(query), negated: self.rng.chance(30) }
     }
@@ -287,7 +319,7 @@ impl Generator<'_> {
     }
 
     /// A constant to compare with: mostly one that the column compared has held.
-    fn constant_for(&mut self, drawn: &Drawn) -> Expr {
+    pub(super) fn constant_for(&mut self, drawn: &Drawn) -> Expr {
         if self.rng.chance(self.policy.known_constant_share)
             && let Some((relation, at)) = drawn.column
             && let Some(value) = self.rng.choose(&self.scope[relation].columns[at].pool)
@@ -381,6 +413,12 @@ impl Generator<'_> {
 
     fn function(&mut self, kind: Kind, depth: usize) -> Expr {
         let dialect = self.dialect;
+        if !dialect.repertoire.is_empty()
+            && self.rng.chance(75)
+            && let Some(operation) = self.operation_of_kind(kind, depth)
+        {
+            return operation;
+        }
         let typed = dialect.is_typed();
         for attempt in 0..6 {
             let Some(function) = self.rng.choose(&dialect.functions) else { break };

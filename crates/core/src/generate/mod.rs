@@ -6,8 +6,11 @@
 //! drawn, and reads the [`State`] of the database. What it draws is valid by construction as far as
 //! the state tells.
 
+mod aggregate;
 mod change;
+mod compose;
 mod expr;
+mod operation;
 mod plan;
 pub mod policy;
 mod query;
@@ -18,6 +21,7 @@ mod values;
 
 use std::sync::Arc;
 
+pub use operation::Luck;
 pub use plan::Stage;
 pub use policy::Policy;
 pub use state::{Column, State, Table};
@@ -31,6 +35,8 @@ pub struct Generator<'a> {
     pub dialect: &'a Dialect,
     pub state: &'a State,
     pub policy: &'a Policy,
+    /// What became of operations in this database; none: nothing is known.
+    luck: Option<&'a Luck>,
     /// The relations in scope: enclosing queries first, the innermost query's from `inner` on.
     scope: Vec<Relation>,
     inner: usize,
@@ -40,6 +46,8 @@ pub struct Generator<'a> {
     /// Rows of the FROM in the making, if nothing filtered them.
     product: usize,
     pub rules: Rules,
+    /// The catalog's numbers of the operations that were drawn.
+    pub drawn_operations: Vec<u32>,
 }
 
 /// What an expression may hold where it is going to stand.
@@ -76,13 +84,21 @@ impl<'a> Generator<'a> {
             dialect,
             state,
             policy,
+            luck: None,
             scope: Vec::new(),
             inner: 0,
             common_tables: Vec::new(),
             given_names: 0,
             product: 1,
             rules: Rules::default(),
+            drawn_operations: Vec::new(),
         }
+    }
+
+    /// Draws with what became of operations in this database so far.
+    pub fn with_luck(mut self, luck: &'a Luck) -> Self {
+        self.luck = Some(luck);
+        self
     }
 
     /// A name that nothing in the database and nothing drawn in this case has.

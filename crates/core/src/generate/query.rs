@@ -157,9 +157,14 @@ impl<'a> Generator<'a> {
     }
 
     fn derived(&mut self) -> TableRef {
-        let alias = self.fresh_name('d');
         let query = self.isolated(|g| g.relation_query(1));
         let columns = Arc::new(self.state.columns_of(&query, self.dialect));
+        self.derived_from(query, columns)
+    }
+
+    /// A query as a relation in scope: a derived table or a common one.
+    pub(super) fn derived_from(&mut self, query: Query, columns: Arc<Vec<Column>>) -> TableRef {
+        let alias = self.fresh_name('d');
         self.scope.push(Relation { alias: alias.clone(), columns });
         if self.dialect.can(Feature::Cte) && self.rng.chance(35) {
             let materialized = self.rng.chance(40).then(|| self.rng.chance(50));
@@ -328,7 +333,8 @@ impl<'a> Generator<'a> {
                 Some(column) if self.rng.chance(75) => column.expr,
                 _ => {
                     let kind = self.kind();
-                    self.value_expr(kind, 1)
+                    let expr = self.value_expr(kind, 1);
+                    self.unmarked(expr)
                 }
             };
             items.push(SelectItem::Expr { expr, alias: Some(Name::from(format!("c{at}"))) });
@@ -363,6 +369,11 @@ impl<'a> Generator<'a> {
     pub(super) fn aggregate_query(&mut self, kind: Kind, depth: usize) -> Query {
         self.subquery(depth, |g, _| {
             let rules = Rules { identity: true, ..g.rules };
+            if g.rng.chance(50)
+                && let Some(aggregate) = g.under(rules, |g| g.aggregate_of_kind(kind))
+            {
+                return SelectItem::from(aggregate);
+            }
             let column = g.under(rules, |g| g.own_column(kind));
             let counts = !g.dialect.is_typed() || matches!(kind, Kind::Any | Kind::Int);
             let ordered = |column: &Drawn| g.dialect.aggregates("MIN", column.kind);
@@ -377,7 +388,11 @@ impl<'a> Generator<'a> {
         })
     }
 
-    fn subquery(&mut self, depth: usize, item: impl FnOnce(&mut Self, usize) -> SelectItem) -> Query {
+    pub(super) fn subquery(
+        &mut self,
+        depth: usize,
+        item: impl FnOnce(&mut Self, usize) -> SelectItem,
+    ) -> Query {
         let depth = depth.saturating_sub(1);
         let outer = self.scope.len();
         let inner = std::mem::replace(&mut self.inner, outer);

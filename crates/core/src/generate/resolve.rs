@@ -109,6 +109,8 @@ fn computed(name: Name, kind: Kind) -> Column {
         collation: None,
         pinned: false,
         identity: false,
+        counts: false,
+        whole: None,
         pool: Vec::new(),
     }
 }
@@ -134,7 +136,11 @@ fn kind_of(expr: &Expr, dialect: &Dialect, column: &dyn Fn(&ColumnRef) -> Kind) 
         | Expr::Exists { .. }
         | Expr::Match { .. } => Kind::Bool,
         Expr::Case { branches, .. } => branches.first().map_or(Kind::Any, |branch| kind(&branch.then)),
-        Expr::Aggregate(aggregate) if aggregate.name.eq_ignore_ascii_case("count") => Kind::Int,
+        Expr::Aggregate(aggregate) => match (&*aggregate.name, aggregate.args.first()) {
+            ("COUNT" | "SUM", _) => Kind::Int,
+            ("MIN" | "MAX", Some(arg)) => kind(arg),
+            _ => Kind::Any,
+        },
         Expr::Function { name, args } => {
             let function = dialect.functions.iter().find(|f| f.name == *name && f.args.len() <= args.len());
             match function {

@@ -1,5 +1,6 @@
 //! Tables, indexes and views.
 
+use super::state::never_negative;
 use super::{Column, Generator, Relation, Rules, Table};
 use crate::dialect::{Feature, TableOption};
 use crate::sql::*;
@@ -131,6 +132,10 @@ impl Generator<'_> {
             if self.rng.chance(10) && !prefixed {
                 let value = self.stored_value(&ty, false);
                 constraints.push(ColumnConstraint::Default(Expr::Literal(value)));
+            }
+            if ty.kind == Kind::Int && self.dialect.can(Feature::CheckConstraints) && self.rng.chance(25) {
+                constraints.retain(|constraint| !matches!(constraint, ColumnConstraint::Default(_)));
+                constraints.push(ColumnConstraint::Check(never_negative(&name)));
             }
             if self.rng.chance(3)
                 && let Some(parent) = self.state.base_tables().next()

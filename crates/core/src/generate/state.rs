@@ -55,6 +55,10 @@ pub struct Column {
     /// Two values that compare equal are the same value. False under a collation that folds, and for
     /// columns that may hold both 1 and 1.0; such columns have no one representative (SOUNDNESS 0.8).
     pub identity: bool,
+    /// Declared never to be negative, and kept small: `CHECK (c >= 0)`.
+    pub counts: bool,
+    /// The whole numbers that bound all that was put in, 0 among them; none once anything else may be there.
+    pub whole: Option<(i64, i64)>,
     /// Values that were put in, for constants that meet the data.
     pub pool: Vec<Value>,
 }
@@ -77,6 +81,8 @@ impl Column {
             collation: None,
             pinned: false,
             identity: false,
+            counts: false,
+            whole: Some((0, 0)),
             pool: Vec::new(),
         };
         for constraint in &def.constraints {
@@ -94,16 +100,36 @@ impl Column {
                     column.unique = true;
                     column.pinned = true;
                 }
-                ColumnConstraint::Check(_) => column.pinned = true,
+                ColumnConstraint::Check(check) => {
+                    column.pinned = true;
+                    column.counts |= *check == never_negative(&def.name);
+                }
                 ColumnConstraint::Collate(name) => column.collation = Some(name.clone()),
-                ColumnConstraint::Generated { .. } => column.generated = true,
-                ColumnConstraint::Default(_) => {}
+                ColumnConstraint::Generated { .. } => {
+                    column.generated = true;
+                    column.whole = None;
+                }
+                ColumnConstraint::Default(value) => column.widen(value),
                 ColumnConstraint::References { .. } => column.pinned = true,
             }
         }
         let identity = dialect.type_entry(&column.ty).is_some_and(|entry| entry.identity);
         column.identity = identity && column.has_plain_collation();
         column
+    }
+
+    /// Takes in that a value may be there.
+    fn widen(&mut self, value: &Expr) {
+        let int = match value {
+            Expr::Literal(Value::Null) => return,
+            Expr::Literal(Value::Int(int)) => Some(*int),
+            Expr::Literal(Value::Bool(truth)) => Some(i64::from(*truth)),
+            _ => None,
+        };
+        self.whole = match (self.whole, int) {
+            (Some((low, high)), Some(int)) => Some((low.min(int), high.max(int))),
+            _ => None,
+        };
     }
 
     /// No row has NULL here: declared so, or the rowid by another name.
@@ -158,11 +184,11 @@ impl State {
                 self.indexes.retain(|index| index.table != *name);
             }
             Statement::Insert(insert) => self.insert(insert),
-            Statement::Update(update) => {
-                for assignment in &update.assignments {
-                    if let Expr::Literal(value) = &assignment.value {
-                        self.remember(&update.table, &assignment.column, value);
-                    }
+            Statement::Update(update) => self.assign(&update.table, &update.assignments),
+            // What is stored differently is stored still; any other text may do anything.
+            Statement::Raw(text) if !dialect.is_maintenance(text) => {
+                for table in &mut self.tables {
+                    Arc::make_mut(&mut table.columns).iter_mut().for_each(|column| column.whole = None);
                 }
             }
             Statement::Delete(Delete { table, filter: None }) => {
@@ -176,7 +202,9 @@ impl State {
 
     fn create_view(&mut self, view: &CreateView, dialect: &Dialect) {
         self.note_name(&view.name);
-        let columns = self.columns_of(&view.query, dialect);
+        let mut columns = self.columns_of(&view.query, dialect);
+        // What is put into its tables later is not followed to here.
+        columns.iter_mut().for_each(|column| column.whole = None);
         let reads = tables_read(&view.query);
         for table in &reads {
             if let Some(table) = self.table_mut(table) {
@@ -328,14 +356,35 @@ impl State {
         }
     }
 
+    fn assign(&mut self, table: &Name, assignments: &[Assignment]) {
+        for assignment in assignments {
+            self.remember(table, &assignment.column, &assignment.value);
+        }
+    }
+
     fn insert(&mut self, insert: &Insert) {
+        let columns = match self.table(&insert.table) {
+            Some(table) if insert.columns.is_empty() => {
+                table.columns.iter().map(|c| c.name.clone()).collect()
+            }
+            _ => insert.columns.clone(),
+        };
+        if let Some(upsert) = &insert.upsert {
+            self.assign(&insert.table, &upsert.assignments);
+        }
+        if let InsertSource::Query(_) = insert.source {
+            let mut unknown = |name: &Name| {
+                if let Some(column) = self.column_mut(&insert.table, name) {
+                    column.whole = None;
+                }
+            };
+            columns.iter().for_each(&mut unknown);
+        }
         match &insert.source {
             InsertSource::Values(rows) => {
                 for row in rows {
-                    for (at, expr) in row.iter().enumerate() {
-                        if let (Expr::Literal(value), Some(column)) = (expr, insert.columns.get(at)) {
-                            self.remember(&insert.table, column, value);
-                        }
+                    for (expr, column) in row.iter().zip(&columns) {
+                        self.remember(&insert.table, column, expr);
                     }
                 }
                 if let Some(table) = self.table_mut(&insert.table) {
@@ -355,14 +404,21 @@ impl State {
         Arc::make_mut(&mut table.columns).iter_mut().find(|c| c.name == column)
     }
 
-    fn remember(&mut self, table: &str, column: &str, value: &Value) {
-        if let Some(column) = self.column_mut(table, column)
+    fn remember(&mut self, table: &str, column: &str, value: &Expr) {
+        let Some(column) = self.column_mut(table, column) else { return };
+        column.widen(value);
+        if let Expr::Literal(value) = value
             && column.pool.len() < POOL_SIZE
             && !column.pool.contains(value)
         {
             column.pool.push(value.clone());
         }
     }
+}
+
+/// The constraint of a column that counts something.
+pub fn never_negative(column: &Name) -> Expr {
+    Expr::binary(BinaryOp::Ge, Expr::bare_column(column.clone()), Expr::int(0))
 }
 
 /// Marks the columns that keys name.

@@ -1,5 +1,7 @@
 //! Asking the arms of a check, and turning what they answered into a verdict.
 
+use std::borrow::Cow;
+
 use super::judge::{self, Difference, Equality};
 use super::{gate, health};
 use crate::engine::{Reply, Rows, Trouble};
@@ -11,7 +13,7 @@ use crate::subject::Subject;
 /// The questions of one check and their answers so far.
 pub struct Arms {
     /// The relation between the arms, in one sentence.
-    relation: &'static str,
+    relation: Cow<'static, str>,
     asked: Vec<Asked>,
 }
 
@@ -22,8 +24,8 @@ struct Asked {
 }
 
 impl Arms {
-    pub fn new(relation: &'static str) -> Arms {
-        Arms { relation, asked: Vec::new() }
+    pub fn new(relation: impl Into<Cow<'static, str>>) -> Arms {
+        Arms { relation: relation.into(), asked: Vec::new() }
     }
 
     pub fn ask(&mut self, label: &'static str, query: Query, session: &mut Session) -> Result<(), Trouble> {

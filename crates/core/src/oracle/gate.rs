@@ -51,6 +51,15 @@ pub fn has_no_one_representative(subject: &Subject, dialect: &Dialect) -> bool {
         })
 }
 
+/// Every column that a query returns is also a key of its ORDER BY.
+pub fn orders_every_column(query: &Query) -> bool {
+    let is_key = |item: &SelectItem| match item {
+        SelectItem::Expr { expr, .. } => query.order_by.iter().any(|key| key.expr == *expr),
+        _ => false,
+    };
+    query.as_select().is_some_and(|select| select.items.iter().all(is_key))
+}
+
 struct Gate<'a> {
     dialect: &'a Dialect,
     reason: Option<&'static str>,
@@ -76,8 +85,8 @@ impl Gate<'_> {
 
 impl Visitor for Gate<'_> {
     fn query(&mut self, query: &Query) {
-        // Rule 0.4. Whether an ORDER BY is total cannot be seen here, so no LIMIT passes.
-        if query.limit.is_some() || query.offset.is_some() {
+        // Rule 0.4. Where an ORDER BY has every column of the output, ties are alike.
+        if (query.limit.is_some() || query.offset.is_some()) && !orders_every_column(query) {
             self.refuse("LIMIT without a total order");
         }
         // Rule 1: a compound's columns have no defined affinity where types are dynamic.
@@ -135,6 +144,12 @@ impl Visitor for Gate<'_> {
             Expr::Function { name, .. } if Self::lists(&self.dialect.volatile, name) => {
                 self.refuse("volatile function");
             }
+            Expr::Function { name, args } if args.len() < self.dialect.least_args(name) => {
+                self.refuse("volatile function");
+            }
+            Expr::Literal(Value::Text(text)) if is_clock(text) && !self.dialect.clock.is_empty() => {
+                self.refuse("text that may mean the present time");
+            }
             // Rule 0.5.
             Expr::Aggregate(aggregate)
                 if aggregate.order_by.is_empty()
@@ -160,6 +175,13 @@ impl Visitor for Gate<'_> {
         }
         walk_expr(self, expr);
     }
+}
+
+/// A word that functions of time take for the present.
+fn is_clock(text: &str) -> bool {
+    ["now", "today", "tomorrow", "yesterday", "localtime", "utc"]
+        .iter()
+        .any(|word| text.trim().eq_ignore_ascii_case(word))
 }
 
 /// An aggregate of this query, not of a subquery.

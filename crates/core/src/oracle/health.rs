@@ -54,11 +54,14 @@ pub fn subject(setup: Vec<Statement>, statement: Statement) -> Subject {
     }
 }
 
+/// What comes before an engine's own words about its state.
+pub const SAYS_OF_ITSELF: &str = "the engine says of itself: ";
+
 /// The class and the sentence for an error that says the engine came to harm.
 pub fn harm(error: &SqlError) -> (Class, String) {
     match error.class {
         ErrorClass::ConnectionLost => (Class::Crash, format!("the server is gone: {}", error.message)),
-        _ => (Class::InternalError, format!("the engine says of itself: {}", error.message)),
+        _ => (Class::InternalError, format!("{SAYS_OF_ITSELF}{}", error.message)),
     }
 }
 

@@ -148,9 +148,9 @@ fn joined(generator: &mut Generator, form: &str, selective: bool) -> Option<(Tab
     generator.start_over();
     let mut left = generator.relation_or_none()?;
     let mut right_at = 1;
-    if generator.rng.chance(15) {
+    while right_at < 3 && generator.rng.chance(15) {
         left = generator.joined(left);
-        right_at = 2;
+        right_at += 1;
     }
     let right = generator.relation_or_none()?;
     if selective && !generator.has_selective_condition(right_at) {

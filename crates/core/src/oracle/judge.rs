@@ -214,6 +214,23 @@ pub fn compare_values(a: &Value, b: &Value) -> Ordering {
     }
 }
 
+/// Whether one number is at most another; what a division has rounded, up to that rounding.
+pub fn at_most(a: &Value, b: &Value, rounded: bool) -> bool {
+    if compare_values(a, b) != Ordering::Greater {
+        return true;
+    }
+    let real = |value: &Value| match value {
+        Value::Int(int) => Some(*int as f64),
+        Value::Real(real) => Some(*real),
+        Value::Decimal(digits) => digits.parse().ok(),
+        _ => None,
+    };
+    match (real(a), real(b)) {
+        (Some(a), Some(b)) if rounded => a - b <= 1e-9 * a.abs().max(b.abs()),
+        _ => false,
+    }
+}
+
 fn rank(value: &Value) -> u8 {
     match value {
         Value::Null => 0,

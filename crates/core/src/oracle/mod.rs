@@ -8,6 +8,7 @@ pub mod joinequiv;
 pub mod judge;
 pub mod norec;
 pub mod tlp;
+pub mod valscope;
 
 use crate::engine::Trouble;
 use crate::finding::Verdict;
@@ -43,6 +44,7 @@ pub fn all() -> &'static [&'static dyn Oracle] {
         &tlp::Distinct,
         &tlp::GroupBy,
         &joinequiv::JoinEquiv,
+        &valscope::ValScope,
         &edc::Edc,
     ]
 }

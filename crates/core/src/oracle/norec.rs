@@ -28,6 +28,11 @@ pub struct NoRec;
 
 const FORM: &str = "form";
 
+/// What is counted of predicates over relations that have rows.
+pub const SELECTS_NONE: &str = "predicates that select no row";
+pub const SELECTS_SOME: &str = "predicates that select some rows";
+pub const SELECTS_ALL: &str = "predicates that select all rows";
+
 impl Oracle for NoRec {
     fn name(&self) -> &'static str {
         "norec"
@@ -143,5 +148,13 @@ fn compare_rows(
     let marked = all.iter().filter(|row| row.last().and_then(Value::as_int) == Some(1));
     let expected = Rows { columns, values: marked.flat_map(|row| row[..columns].iter().cloned()).collect() };
     let kept = arms.rows(0).clone();
+    // How well the generator knows the data: it should select some rows, not none and not all.
+    if !all.is_empty() {
+        session.note(match expected.len() {
+            0 => SELECTS_NONE,
+            some if some == all.len() => SELECTS_ALL,
+            _ => SELECTS_SOME,
+        });
+    }
     arms.verdict(&kept, &expected, Equality::Exact, subject, session)
 }

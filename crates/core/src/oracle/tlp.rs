@@ -18,7 +18,7 @@ use super::judge::{self, Equality};
 use crate::dialect::{Dialect, Feature};
 use crate::engine::{Rows, Trouble};
 use crate::finding::Verdict;
-use crate::generate::{Generator, Rules};
+use crate::generate::Generator;
 use crate::session::Session;
 use crate::sql::*;
 use crate::subject::Subject;
@@ -141,11 +141,6 @@ fn form(generator: &mut Generator) -> &'static str {
     if generator.rng.chance(50) { "compound" } else { "separate" }
 }
 
-/// Columns and expressions whose equal values are identical, to be deduplicated or grouped by.
-fn identity_rules() -> Rules {
-    Rules { identity: true, ..Rules::default() }
-}
-
 impl Oracle for Where {
     fn name(&self) -> &'static str {
         "tlp-where"
@@ -190,7 +185,7 @@ impl Oracle for Distinct {
 
     fn propose(&self, generator: &mut Generator) -> Option<Subject> {
         let from = generator.from_clause(generator.policy.max_relations)?.tables;
-        let items = generator.under(identity_rules(), |g| g.select_items(3));
+        let items = generator.identical(|g| g.select_items(3));
         let predicate = generator.predicate(generator.policy.depth);
         let items = items.into_iter().map(SelectItem::from).collect();
         let query = generator.finish(Select { distinct: true, items, from, ..Select::default() });
@@ -246,7 +241,7 @@ fn grouped_query(generator: &mut Generator) -> Option<(Query, Vec<(Expr, Kind)>)
     let from = generator.from_clause(generator.policy.max_relations)?.tables;
     let mut keys: Vec<(Expr, Kind)> = Vec::new();
     for _ in 0..generator.rng.between(1, 2) {
-        let key = generator.under(identity_rules(), |g| g.column(Kind::Any))?;
+        let key = generator.identical(|g| g.column(Kind::Any))?;
         if keys.iter().all(|(known, _)| *known != key.expr) {
             keys.push((key.expr, key.kind));
         }
@@ -310,7 +305,7 @@ impl Oracle for Having {
 
     fn propose(&self, generator: &mut Generator) -> Option<Subject> {
         let (query, keys) = grouped_query(generator)?;
-        let predicate = group_predicate(generator, &keys);
+        let predicate = generator.group_predicate(&keys);
         let form = form(generator);
         Some(Subject::new(self.name(), query).with_expr(predicate).with_choice(FORM, form))
     }
@@ -331,72 +326,6 @@ impl Oracle for Having {
     }
 }
 
-/// A condition on a group: over its keys and aggregates of it.
-fn group_predicate(generator: &mut Generator, keys: &[(Expr, Kind)]) -> Expr {
-    let typed = generator.dialect.is_typed();
-    let any_operand = |g: &mut Generator| {
-        if g.rng.chance(35) {
-            return g.rng.pick(keys).clone();
-        }
-        let (aggregate, _, kind) = exact_aggregate(g);
-        (aggregate, kind)
-    };
-    let (left, kind) = any_operand(generator);
-    // Where operands are not converted, what is compared is of one kind.
-    let operand = |g: &mut Generator| match kind {
-        _ if !typed => any_operand(g).0,
-        Kind::Int => Expr::count_rows(),
-        kind => g.constant(kind),
-    };
-    let simple = match generator.rng.below(6) {
-        0 => left.is(Truth::Null),
-        1 => left.is_not(Truth::Null),
-        _ if typed && kind == Kind::Any => left.is_not(Truth::Null),
-        2 => Expr::binary(BinaryOp::Gt, left, operand(generator)),
-        3 => Expr::Between {
-            expr: Box::new(left),
-            low: Box::new(if typed { generator.constant(kind) } else { Expr::int(0) }),
-            high: Box::new(operand(generator)),
-            negated: generator.rng.chance(30),
-        },
-        _ => {
-            let op = *generator.rng.pick(&[BinaryOp::Eq, BinaryOp::Lt, BinaryOp::Ge, BinaryOp::Ne]);
-            Expr::binary(op, left, generator.constant(if typed { kind } else { Kind::Int }))
-        }
-    };
-    match generator.rng.below(5) {
-        0 => simple.negate(),
-        1 => {
-            let counted = if typed { Expr::count_rows() } else { operand(generator) };
-            let other = Expr::binary(BinaryOp::Ge, counted, Expr::int(1));
-            Expr::binary(*generator.rng.pick(&[BinaryOp::And, BinaryOp::Or]), simple, other)
-        }
-        _ => simple,
-    }
-}
-
-/// An aggregate whose value is exact and does not depend on the order of rows, how to put its parts
-/// together again, and the kind of its value.
-fn exact_aggregate(generator: &mut Generator) -> (Expr, &'static str, Kind) {
-    let column = generator.under(identity_rules(), |g| g.own_column(Kind::Any));
-    let dialect = generator.dialect;
-    match (generator.rng.below(5), column) {
-        (0, Some(column)) if dialect.aggregates("MIN", column.kind) => {
-            (Expr::aggregate("MIN", vec![column.expr]), "MIN", column.kind)
-        }
-        (1, Some(column)) if dialect.aggregates("MAX", column.kind) => {
-            (Expr::aggregate("MAX", vec![column.expr]), "MAX", column.kind)
-        }
-        (2, Some(column)) => (Expr::aggregate("COUNT", vec![column.expr]), "SUM", Kind::Int),
-        (3, _) => {
-            let rules = Rules { subqueries: false, ..generator.rules };
-            let argument = generator.under(rules, |g| g.small_int(1));
-            (Expr::aggregate("SUM", vec![argument]), "SUM", Kind::Int)
-        }
-        _ => (Expr::count_rows(), "SUM", Kind::Int),
-    }
-}
-
 impl Oracle for Aggregate {
     fn name(&self) -> &'static str {
         "tlp-aggregate"
@@ -408,7 +337,7 @@ impl Oracle for Aggregate {
 
     fn propose(&self, generator: &mut Generator) -> Option<Subject> {
         let from = generator.from_clause(generator.policy.max_relations)?.tables;
-        let (aggregate, ..) = exact_aggregate(generator);
+        let (aggregate, ..) = generator.exact_aggregate();
         let predicate = generator.predicate(generator.policy.depth);
         let items = vec![SelectItem::from(aggregate)];
         let query = generator.finish(Select { items, from, ..Select::default() });

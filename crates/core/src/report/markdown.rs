@@ -29,7 +29,7 @@ pub fn report(finding: &Finding, dialect: &Dialect) -> String {
             }
         }
         if let Some(plan) = arm.plan.as_deref().filter(|plan| !plan.trim().is_empty()) {
-            let _ = writeln!(out, "Plan:\n\n{}", fenced("", plan));
+            let _ = writeln!(out, "{}", plan_section(plan));
         }
     }
     if let Some(history) = &finding.triage.history {
@@ -43,6 +43,17 @@ pub fn report(finding: &Finding, dialect: &Dialect) -> String {
     );
     out
 }
+
+/// A plan that would push the rest of the report off the screen is folded away.
+fn plan_section(plan: &str) -> String {
+    let block = fenced("", plan);
+    match plan.trim_end().lines().count() {
+        0..=PLAN_LINES => format!("Plan:\n\n{block}"),
+        lines => format!("<details><summary>Plan ({lines} lines)</summary>\n\n{block}\n</details>\n"),
+    }
+}
+
+const PLAN_LINES: usize = 15;
 
 fn capitalised(text: &str) -> String {
     let mut chars = text.chars();

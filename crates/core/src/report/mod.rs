@@ -2,6 +2,7 @@
 //!
 //! Pure functions from a [`Finding`] and its [`Dialect`]; the evidence is data until it gets here.
 
+pub mod export;
 mod history;
 mod identity;
 mod markdown;

@@ -128,3 +128,43 @@ fn no_value_can_end_the_comment_it_stands_in() {
         assert!(!line.chars().any(char::is_control), "{line:?}");
     }
 }
+
+#[test]
+fn a_long_plan_is_folded_away() {
+    let mut long = wrong_rows();
+    long.evidence.arms[0].plan = Some("SCAN t0\n".repeat(40));
+    let text = report(&long, &sqlite());
+    assert!(text.contains("<details><summary>Plan (40 lines)</summary>"), "{text}");
+}
+
+fn exported(name: &str) -> String {
+    let counted =
+        |label: &str, count| arm(label, "SELECT COUNT(*) FROM t0", rows(1, vec![Value::Int(count)]), None);
+    let mut counts = wrong_rows();
+    counts.evidence.arms = vec![counted("optimised", 2), counted("reference", 3)];
+    let (crash, dialect) = (crash(), sqlite());
+    let findings = [
+        export::Exported { id: "norec-wrong-rows-1", finding: &counts, dialect: &dialect },
+        export::Exported { id: "crash-1", finding: &crash, dialect: &dialect },
+    ];
+    let exporter = export::exporters().iter().find(|exporter| exporter.name() == name).unwrap();
+    exporter.export(&findings)
+}
+
+#[test]
+fn export_to_sqllogictest() {
+    insta::assert_snapshot!(exported("slt"));
+}
+
+#[test]
+fn export_to_junit() {
+    insta::assert_snapshot!(exported("junit"));
+}
+
+#[test]
+fn export_to_json_reads_back() {
+    let list: serde_json::Value = serde_json::from_str(&exported("json")).unwrap();
+    assert_eq!(list[1]["id"], "crash-1");
+    let back: Finding = serde_json::from_value(list[1]["finding"].clone()).unwrap();
+    assert_eq!(back, crash());
+}

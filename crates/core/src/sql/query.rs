@@ -257,6 +257,12 @@ pub enum Expr {
         name: Name,
         args: Vec<Expr>,
     },
+    /// An operator or a function of its own syntax, written as `form` with each `{}` an operand:
+    /// `{} @> {}`, `EXTRACT(YEAR FROM {})`.
+    Operation {
+        form: Name,
+        args: Vec<Expr>,
+    },
     Aggregate(Box<Aggregate>),
     Window(Box<Window>),
     Subquery(Box<Query>),
@@ -464,6 +470,10 @@ impl Expr {
 
     pub fn function(name: impl Into<Name>, args: Vec<Expr>) -> Expr {
         Expr::Function { name: name.into(), args }
+    }
+
+    pub fn operation(form: impl Into<Name>, args: Vec<Expr>) -> Expr {
+        Expr::Operation { form: form.into(), args }
     }
 
     pub fn aggregate(name: impl Into<Name>, args: Vec<Expr>) -> Expr {

@@ -16,6 +16,9 @@ macro_rules! traversal {
             fn query(&mut self, query: &$($m)? Query) {
                 $walk_query(self, query);
             }
+            fn body(&mut self, body: &$($m)? Body) {
+                $walk_body(self, body);
+            }
             fn select(&mut self, select: &$($m)? Select) {
                 $walk_select(self, select);
             }
@@ -125,7 +128,7 @@ macro_rules! traversal {
                     v.query(&$($m)? table.query);
                 }
             }
-            $walk_body(v, &$($m)? query.body);
+            v.body(&$($m)? query.body);
             for item in &$($m)? query.order_by {
                 v.expr(&$($m)? item.expr);
             }
@@ -137,12 +140,12 @@ macro_rules! traversal {
             }
         }
 
-        fn $walk_body<V: $Trait + ?Sized>(v: &mut V, body: &$($m)? Body) {
+        pub fn $walk_body<V: $Trait + ?Sized>(v: &mut V, body: &$($m)? Body) {
             match body {
                 Body::Select(select) => v.select(select),
                 Body::Compound { left, right, .. } => {
-                    $walk_body(v, left);
-                    $walk_body(v, right);
+                    v.body(left);
+                    v.body(right);
                 }
                 Body::Values(rows) => {
                     for expr in rows.into_iter().flatten() {
@@ -250,7 +253,7 @@ macro_rules! traversal {
                         v.expr(otherwise);
                     }
                 }
-                Expr::Function { args, .. } | Expr::Row(args) => {
+                Expr::Function { args, .. } | Expr::Operation { args, .. } | Expr::Row(args) => {
                     for arg in args {
                         v.expr(arg);
                     }

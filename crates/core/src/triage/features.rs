@@ -106,7 +106,17 @@ impl Features {
             Statement::Insert(insert) => {
                 self.add_if(insert.or.is_some(), "or-conflict");
                 self.add_if(insert.upsert.is_some(), "upsert");
-                self.add_if(matches!(insert.source, InsertSource::Query(_)), "insert-select");
+                match &insert.source {
+                    InsertSource::Query(_) => self.add("insert-select"),
+                    InsertSource::Values(rows) => {
+                        for expr in rows.iter().flatten() {
+                            if let Expr::Literal(value) = expr {
+                                self.literal(value);
+                            }
+                        }
+                    }
+                    _ => {}
+                }
             }
             Statement::Update(update) => {
                 self.add("update");
@@ -161,6 +171,12 @@ impl Features {
         self.query(&query);
     }
 
+    /// A whole number that floating-point numbers cannot tell from its neighbours is not there by chance: a
+    /// smaller one did not do.
+    fn literal(&mut self, value: &Value) {
+        self.add_if(matches!(value, Value::Int(int) if int.unsigned_abs() > 1 << 53), "beyond-2^53");
+    }
+
     fn keys(&mut self, what: &str, keys: &[IndexKey]) {
         self.add(what);
         for key in keys {
@@ -199,7 +215,8 @@ impl Visitor for Features {
     fn expr(&mut self, expr: &Expr) {
         use BinaryOp::*;
         match expr {
-            Expr::Literal(_) | Expr::Column(_) | Expr::Param(_) => {}
+            Expr::Literal(value) => self.literal(value),
+            Expr::Column(_) | Expr::Param(_) => {}
             Expr::Unary { op, .. } => self.add(match op {
                 UnaryOp::Not => "not",
                 UnaryOp::Minus | UnaryOp::Plus => "sign",
@@ -225,6 +242,7 @@ impl Visitor for Features {
             Expr::Cast { ty, .. } => self.add(format!("cast-{}", kind(ty.kind))),
             Expr::Collate { .. } => self.add("collate"),
             Expr::Function { name, .. } => self.add(format!("{}()", name.to_lowercase())),
+            Expr::Operation { form, .. } => self.add(form.replace("{}", "").trim().to_lowercase()),
             Expr::Aggregate(aggregate) => self.add_if(aggregate.distinct, "aggregate-distinct"),
             Expr::Window(_) => self.add("window"),
             Expr::Subquery(_) => self.add("subquery"),

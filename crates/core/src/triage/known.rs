@@ -144,15 +144,14 @@ impl Known {
 
 /// Whether a bug of this signature could be all there is to a finding: it holds everything that bug needs.
 pub fn explains(known_signature: &str, finding: &Finding) -> bool {
-    let own = signature(&finding.subject, finding.evidence.class);
+    let own = signature(&finding.subject, finding.evidence.class, &finding.evidence.difference);
     let (Some((fails, needs)), Some((own_fails, holds))) =
         (known_signature.split_once(": "), own.split_once(": "))
     else {
         return false;
     };
     let holds: BTreeSet<&str> = holds.split(' ').collect();
-    // Text says nothing about what it is made of.
-    fails == own_fails && !holds.contains("raw") && needs.split(' ').all(|word| holds.contains(word))
+    fails == own_fails && needs.split(' ').all(|word| holds.contains(word))
 }
 
 #[cfg(test)]

@@ -1,17 +1,59 @@
 //! A name for a bug that does not depend on the example it was found by.
 
 use super::features;
-use crate::finding::Class;
+use crate::finding::{Class, Evidence};
+use crate::oracle::health;
 use crate::subject::Subject;
 
 /// What a reduced finding has in common with others of the same cause: how it fails, and the features of
 /// SQL without which it did not: `wrong-result: left-join row-value`.
 ///
 /// The oracle is no part of it: one cause shows to several. Worth something only for reduced subjects: in
-/// others most features are chance.
-pub fn signature(subject: &Subject, class: Class) -> String {
-    let features: Vec<String> = features(subject).into_iter().collect();
-    format!("{}: {}", grade(class), features.join(" "))
+/// others most features are chance. An internal error names its place in the engine better than any query
+/// that reaches it: `internal-error: Left and right columns have same names`.
+pub fn signature(subject: &Subject, class: Class, difference: &str) -> String {
+    let mut words: Vec<String> = Vec::new();
+    let message = difference.strip_prefix(health::SAYS_OF_ITSELF);
+    if let Some(message) = message.filter(|_| class == Class::InternalError) {
+        words = abstracted(message);
+    }
+    if words.is_empty() || words.iter().any(|word| NAMES_NO_PLACE.contains(&word.as_str())) {
+        words.extend(features(subject));
+    }
+    format!("{}: {}", grade(class), words.join(" "))
+}
+
+/// Words of messages that are the same for every cause.
+const NAMES_NO_PLACE: [&str; 1] = ["malformed"];
+
+/// A message without what belongs to the example: names, numbers, and everything in quotes or brackets.
+fn abstracted(message: &str) -> Vec<String> {
+    let mut plain = String::new();
+    let mut open: Vec<char> = Vec::new();
+    let mut before = ' ';
+    for c in message.chars() {
+        match c {
+            _ if open.last() == Some(&c) => drop(open.pop()),
+            '(' => open.push(')'),
+            '[' => open.push(']'),
+            '{' => open.push('}'),
+            // Not the apostrophe within a word.
+            '`' | '"' | '\'' if open.is_empty() && !before.is_alphanumeric() => open.push(c),
+            _ if open.is_empty() => plain.push(c),
+            _ => {}
+        }
+        before = c;
+    }
+    let words = plain.split_whitespace().map(|word| word.trim_matches([':', ',', '.', ';']));
+    let is_word =
+        |word: &&str| !word.is_empty() && word.chars().all(|c| c.is_alphabetic() || "-:'".contains(c));
+    words.filter(is_word).map(str::to_string).collect()
+}
+
+/// Whether two failures are of one kind; of internal errors, whether they say the same.
+pub fn is_same_failure(one: &Evidence, other: &Evidence) -> bool {
+    let words = |evidence: &Evidence| abstracted(&evidence.difference);
+    one.class == other.class && (one.class != Class::InternalError || words(one) == words(other))
 }
 
 /// A wrong row shows as a wrong value where the query counts rows: one thing for the cause.
@@ -61,9 +103,9 @@ mod tests {
         if let Statement::CreateTable(create) = &mut other.setup[0] {
             create.name = "t9".into();
         }
-        assert_eq!(signature(&one, Class::WrongRows), "wrong-result: compare left-join");
-        assert_eq!(signature(&one, Class::WrongRows), signature(&other, Class::WrongValues));
-        assert_ne!(signature(&one, Class::WrongRows), signature(&one, Class::Crash));
+        assert_eq!(signature(&one, Class::WrongRows, ""), "wrong-result: compare left-join");
+        assert_eq!(signature(&one, Class::WrongRows, ""), signature(&other, Class::WrongValues, ""));
+        assert_ne!(signature(&one, Class::WrongRows, ""), signature(&one, Class::Crash, ""));
     }
 
     #[test]
@@ -71,7 +113,7 @@ mod tests {
         let one = subject(&[], JoinKind::Left, compare(BinaryOp::Lt, 1));
         let negated = subject(&[], JoinKind::Left, compare(BinaryOp::Lt, 1).negate());
         let inner = subject(&[], JoinKind::Inner, compare(BinaryOp::Lt, 1));
-        let signatures = [&one, &negated, &inner].map(|subject| signature(subject, Class::WrongRows));
+        let signatures = [&one, &negated, &inner].map(|subject| signature(subject, Class::WrongRows, ""));
         assert!(signatures[0] != signatures[1] && signatures[0] != signatures[2], "{signatures:?}");
     }
 
@@ -80,7 +122,32 @@ mod tests {
         let options = ["WITHOUT ROWID"];
         let one = subject(&options, JoinKind::Inner, compare(BinaryOp::Lt, 1));
         let negated = subject(&options, JoinKind::Inner, compare(BinaryOp::Eq, 1).negate());
-        assert_eq!(signature(&one, Class::WrongRows), "wrong-result: without-rowid");
-        assert_eq!(signature(&one, Class::WrongRows), signature(&negated, Class::WrongRows));
+        assert_eq!(signature(&one, Class::WrongRows, ""), "wrong-result: without-rowid");
+        assert_eq!(signature(&one, Class::WrongRows, ""), signature(&negated, Class::WrongRows, ""));
+    }
+
+    #[test]
+    fn an_internal_error_is_named_by_its_message() {
+        let one = subject(&[], JoinKind::Left, compare(BinaryOp::Lt, 1));
+        let other = subject(&["WITHOUT ROWID"], JoinKind::Inner, compare(BinaryOp::Lt, 1).negate());
+        let says = |message: &str| format!("{}{message}", health::SAYS_OF_ITSELF);
+        let clash = |names: &str| {
+            says(&format!("Code: 49. Left and right columns have same names: {names}. (LOGICAL)"))
+        };
+        let a = signature(&one, Class::InternalError, &clash("[__table3.c0], [__table3.c0]"));
+        let b = signature(&other, Class::InternalError, &clash("[__table7.c2, __table3.c3], [__table3.c2]"));
+        assert_eq!(a, "internal-error: Code Left and right columns have same names");
+        assert_eq!(a, b);
+        let quoted = says("Failed to bind column reference \"t 0\" [12.3]: inequal types");
+        let quoted = signature(&one, Class::InternalError, &quoted);
+        assert_eq!(quoted, "internal-error: Failed to bind column reference inequal types");
+    }
+
+    #[test]
+    fn a_message_that_names_no_place_is_told_apart_by_features() {
+        let malformed = format!("{}database disk image is malformed", health::SAYS_OF_ITSELF);
+        let rowid = subject(&["WITHOUT ROWID"], JoinKind::Inner, compare(BinaryOp::Lt, 1));
+        let signature = signature(&rowid, Class::InternalError, &malformed);
+        assert_eq!(signature, "internal-error: database disk image is malformed without-rowid");
     }
 }

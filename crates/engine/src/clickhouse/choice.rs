@@ -9,13 +9,20 @@ use crate::store::library::LibraryKind;
 use crate::store::package::{self, Release};
 use crate::store::{Store, existing_file};
 use crate::target::Step;
+use crate::url::{Secret, ServerUrl};
 use crate::{EngineError, Source};
 
 pub(crate) const PRODUCT: Product = Product {
     name: "clickhouse",
-    choose: |rest| Rest::read(rest).map(choose),
+    choose: |rest| match rest.strip_prefix("+http") {
+        Some(rest) => Some(reach(rest)),
+        None => Rest::read(rest).map(choose),
+    },
     catalog: |store| store.library_catalog(&KIND, &RELEASES),
 };
+
+/// How the address of a server begins.
+const SCHEME: &str = "clickhouse+http";
 
 const KIND: LibraryKind =
     LibraryKind { name: "clickhouse", title: "ClickHouse", file: "libchdb.so", inspect: version_of };
@@ -57,6 +64,34 @@ impl Choice for Chosen {
     }
 }
 
+/// `://user:password@host:port/`.
+fn reach(rest: &str) -> Result<Box<dyn Choice>, EngineError> {
+    let malformed = |reason| EngineError::MalformedAddress { engine: SCHEME, reason };
+    let url = ServerUrl::parse(&format!("{SCHEME}{rest}")).map_err(malformed)?;
+    if url.database.is_some() {
+        return Err(malformed("it names a database, and Dissent only uses those that it makes itself"));
+    }
+    Ok(Box::new(Reachable(url)))
+}
+
+#[derive(Debug)]
+struct Reachable(ServerUrl);
+
+impl Choice for Reachable {
+    fn obtain(&self, _: &mut dyn FnMut(Step)) -> Result<Source, EngineError> {
+        let mut url = self.0.clone();
+        if url.password.is_none() {
+            // Where ClickHouse's own client looks.
+            url.password = std::env::var("CLICKHOUSE_PASSWORD").ok().map(Secret::new);
+        }
+        Ok(Source::ClickhouseServer(url))
+    }
+
+    fn shown(&self) -> Option<String> {
+        Some(self.0.to_string())
+    }
+}
+
 /// What a library says its version is.
 fn version_of(_: &Store, library: &Path) -> Result<String, EngineError> {
     Ok(Api::load(library)?.version().unwrap_or_default())
@@ -65,6 +100,19 @@ fn version_of(_: &Store, library: &Path) -> Result<String, EngineError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_is_shown_without_its_password() {
+        let target = crate::Target::parse("clickhouse+http://me:hunter2@host:8123/").unwrap();
+        assert_eq!(
+            (target.to_string().as_str(), target.dialect()),
+            ("clickhouse+http://me:***@host:8123/", "clickhouse")
+        );
+        let source = target.obtain(&mut |_| {}).unwrap();
+        assert!(!format!("{target:?}{source:?}").contains("hunter2"));
+        let refusal = crate::Target::parse("clickhouse+http://host/shop").unwrap_err().to_string();
+        assert!(refusal.contains("only uses those that it makes itself"), "{refusal}");
+    }
 
     #[test]
     fn a_start_of_a_version_means_its_newest() {

@@ -18,9 +18,11 @@ const CLASSES: &[(ErrorClass, &[u32])] = &[
     (ErrorClass::Limit, &[158, 159, 160, 161, 162, 167, 168, 191, 241, 307, 306, 394, 396, 425]),
 ];
 
-/// `Code: 47. DB::Exception: …`.
+/// `Code: 47. DB::Exception: …`, from servers of old `Code: 47, e.displayText() = …`.
 pub fn error(message: String) -> SqlError {
-    let code = message.strip_prefix("Code: ").and_then(|rest| rest.split_once('.')?.0.parse::<u32>().ok());
+    let code = message
+        .strip_prefix("Code: ")
+        .and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u32>().ok());
     let class = code
         .and_then(|code| CLASSES.iter().find(|(_, codes)| codes.contains(&code)).map(|(class, _)| *class));
     SqlError {
@@ -38,6 +40,8 @@ mod tests {
     fn the_code_tells_the_class() {
         let told = error("Code: 47. DB::Exception: Unknown expression. (UNKNOWN_IDENTIFIER)".to_string());
         assert_eq!((told.class, told.code.as_str()), (ErrorClass::Semantic, "47"));
+        let old = error("Code: 62, e.displayText() = DB::Exception: Syntax error".to_string());
+        assert_eq!((old.class, old.code.as_str()), (ErrorClass::Syntax, "62"));
         assert_eq!(error("Code: 153. DB::Exception".to_string()).class, ErrorClass::Runtime);
         assert_eq!(error("Code: 49. DB::Exception".to_string()).class, ErrorClass::Internal);
         assert_eq!(error("whatever".to_string()).class, ErrorClass::Runtime);

@@ -1,24 +1,32 @@
-//! ClickHouse: the engine inside libchdb, in this process.
+//! ClickHouse: the engine inside libchdb, in this process, or a server that somebody else runs.
 
 mod api;
 mod binary;
 mod choice;
 mod errors;
 mod home;
+mod http;
+mod link;
+mod remote;
 mod types;
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::Duration;
 
-use dissent_core::engine::{Engine, ErrorClass, Limits, Reply, SqlError, Trouble};
-use dissent_core::sql::Value;
+use dissent_core::engine::{Engine, ErrorClass, Limits, Prepared, Reply, SqlError, Trouble};
+use dissent_core::sql::{DataType, Value};
 
 pub(crate) use choice::PRODUCT;
 
 use crate::EngineError;
-use api::{Api, Connection};
+use crate::own;
+use crate::url::ServerUrl;
+use api::Api;
 use binary::Unread;
 use home::Home;
+use link::{Library, Link, Question};
+use remote::Remote;
 
 /// What makes ClickHouse answer as SQL does, where its own ways differ, and one thread at a time.
 const SETTINGS: &[(&str, &str)] = &[
@@ -40,17 +48,22 @@ const SETTINGS: &[(&str, &str)] = &[
     ("result_overflow_mode", "'throw'"),
 ];
 
-/// A database of an engine in this process.
+/// A database of an engine in this process or elsewhere.
 pub struct ClickhouseEngine {
-    /// Closed before its directory goes: fields are dropped in order.
-    connection: Connection,
-    _home: Home,
+    link: Box<dyn Link>,
     version: String,
     limits: Limits,
-    /// Databases made so far; the last one is in use.
+    /// Those of [`SETTINGS`] that this version knows.
+    settings: Vec<(&'static str, &'static str)>,
+    /// What the names of our databases begin with, how many were made so far, and the one that is there.
+    prefix: String,
     databases: usize,
+    made: Option<String>,
     /// Settings that statements have changed since the last reset.
     changed: BTreeSet<String>,
+    /// The connection is lost until the next reset.
+    lost: bool,
+    last_prepared: u64,
 }
 
 impl ClickhouseEngine {
@@ -61,38 +74,62 @@ impl ClickhouseEngine {
         let home = Home::new().map_err(|error| refused(format!("no directory for its data: {error}")))?;
         let connection =
             api.connect(home.path()).ok_or_else(|| refused("it opens no connection".to_string()))?;
+        ClickhouseEngine::open(Box::new(Library { connection, _home: home }), None).map_err(refused)
+    }
+
+    /// A server by its address.
+    pub(crate) fn connect(url: &ServerUrl) -> Result<ClickhouseEngine, EngineError> {
+        let refused = |reason: String| EngineError::NotStarted { what: url.to_string(), reason };
+        ClickhouseEngine::open(Box::new(Remote::new(url)), url.mark.as_deref()).map_err(refused)
+    }
+
+    fn open(link: Box<dyn Link>, mark: Option<&str>) -> Result<ClickhouseEngine, String> {
         let mut engine = ClickhouseEngine {
-            connection,
-            _home: home,
+            link,
             version: String::new(),
             limits: Limits::default(),
+            settings: SETTINGS.to_vec(),
+            prefix: own::fresh_name(mark),
             databases: 0,
+            made: None,
             changed: BTreeSet::new(),
+            lost: false,
+            last_prepared: 0,
         };
-        engine.start().map_err(|Trouble(reason)| refused(reason))?;
+        engine.version =
+            engine.single("SELECT version()").map_err(|reason| match reason.contains(binary::FORMAT) {
+                true => format!("it is too old: it does not know the format {}", binary::FORMAT),
+                false => reason,
+            })?;
+        let list: Vec<String> = SETTINGS.iter().map(|(name, _)| format!("'{name}'")).collect();
+        let known = engine.single(&format!(
+            "SELECT arrayStringConcat(groupArray(name), ' ') FROM system.settings WHERE name IN ({})",
+            list.join(", ")
+        ))?;
+        engine.settings.retain(|(name, _)| known.split(' ').any(|word| word == *name));
+        engine.reset().map_err(|Trouble(reason)| reason)?;
         Ok(engine)
     }
 
-    fn start(&mut self) -> Result<(), Trouble> {
-        match self.run("SELECT version()") {
+    fn single(&mut self, sql: &str) -> Result<String, String> {
+        match self.run(sql, &[]) {
             Ok(Reply::Rows(rows)) => match rows.single() {
-                Some(Value::Text(version)) => self.version = version.clone(),
-                _ => return Err(Trouble("it does not tell its version".to_string())),
+                Some(Value::Text(text)) => Ok(text.clone()),
+                _ => Err(format!("it does not answer {sql}")),
             },
-            Ok(_) => return Err(Trouble("it does not tell its version".to_string())),
-            Err(error) => return Err(Trouble(error.message)),
+            Ok(_) => Err(format!("it does not answer {sql}")),
+            Err(error) => Err(error.message),
         }
-        self.reset()
     }
 
     /// A statement of our own, which must succeed.
-    fn command(&self, sql: &str) -> Result<(), Trouble> {
-        self.run(sql).map(drop).map_err(|error| Trouble(format!("{sql}: {}", error.message)))
+    fn command(&mut self, sql: &str) -> Result<(), Trouble> {
+        self.run(sql, &[]).map(drop).map_err(|error| Trouble(format!("{sql}: {}", error.message)))
     }
 
-    fn apply_settings(&self) -> Result<(), Trouble> {
+    fn apply_settings(&mut self) -> Result<(), Trouble> {
         let mut settings: Vec<(&str, String)> =
-            SETTINGS.iter().map(|(name, value)| (*name, value.to_string())).collect();
+            self.settings.iter().map(|(name, value)| (*name, value.to_string())).collect();
         settings.push(("max_execution_time", format!("{:.3}", self.limits.millis as f64 / 1000.0)));
         settings.push(("max_memory_usage", self.limits.memory_bytes.to_string()));
         settings.push(("max_result_rows", self.limits.rows.to_string()));
@@ -100,15 +137,13 @@ impl ClickhouseEngine {
         self.command(&format!("SET {}", list.join(", ")))
     }
 
-    fn run(&self, sql: &str) -> Result<Reply, SqlError> {
-        let bytes = match self.connection.query(sql, binary::FORMAT) {
-            Ok(bytes) => bytes,
-            Err(message) => {
-                // What a query wrote before it failed is otherwise returned by the next one.
-                let _ = self.connection.query("SELECT 1", "Null");
-                return Err(errors::error(message));
-            }
-        };
+    fn run(&mut self, sql: &str, parameters: &[String]) -> Result<Reply, SqlError> {
+        let limit = Duration::from_millis(self.limits.millis);
+        let answer = self.link.query(&Question { sql, format: binary::FORMAT, parameters, limit });
+        if let Err(error) = &answer {
+            self.lost |= error.class == ErrorClass::ConnectionLost;
+        }
+        let bytes = answer?;
         if bytes.is_empty() {
             return Ok(Reply::Done { changed: 0 });
         }
@@ -121,6 +156,29 @@ impl ClickhouseEngine {
             Err(Unread::Strange(what)) => strange(ErrorClass::Semantic, format!("unreadable result: {what}")),
         }
     }
+
+    /// Drops a database that we made.
+    fn drop_database(&mut self, database: &str) -> Result<(), Trouble> {
+        // Without the word, later versions drop it some minutes later; earlier ones do not know it.
+        let at_once = self.command(&format!("DROP DATABASE IF EXISTS {database} SYNC"));
+        at_once.or_else(|_| self.command(&format!("DROP DATABASE IF EXISTS {database}")))
+    }
+}
+
+/// Drops the databases with the mark of this address.
+pub(crate) fn sweep(url: &ServerUrl) -> Result<(), String> {
+    let Some(mark) = &url.mark else { return Ok(()) };
+    let mut link = Remote::new(url);
+    let mut ask = |sql: &str| {
+        let limit = Duration::from_secs(10);
+        let question = Question { sql, format: "TabSeparated", parameters: &[], limit };
+        link.query(&question).map_err(|error| error.message)
+    };
+    let names = String::from_utf8_lossy(&ask("SELECT name FROM system.databases")?).into_owned();
+    for name in names.lines().filter(|name| own::is_marked(name, mark)) {
+        ask(&format!("DROP DATABASE IF EXISTS {name} SYNC"))?;
+    }
+    Ok(())
 }
 
 /// The name of the setting that a statement changes.
@@ -139,22 +197,26 @@ impl Engine for ClickhouseEngine {
 
     /// A new database, and the settings as they were: connecting anew takes half a second.
     fn reset(&mut self) -> Result<(), Trouble> {
+        if std::mem::take(&mut self.lost) {
+            self.link.renew().map_err(|reason| Trouble(format!("ClickHouse is gone: {reason}")))?;
+            self.changed.clear();
+        }
         for name in std::mem::take(&mut self.changed) {
             self.command(&format!("SET {name} = DEFAULT"))?;
         }
         self.apply_settings()?;
-        let (old, new) = (self.databases, self.databases + 1);
-        self.command(&format!("CREATE DATABASE dissent_{new}"))?;
-        self.command(&format!("USE dissent_{new}"))?;
-        self.databases = new;
-        if old > 0 {
-            self.command(&format!("DROP DATABASE dissent_{old} SYNC"))?;
-        }
-        Ok(())
+        let old = self.made.take();
+        self.databases += 1;
+        let new = format!("{}_{}", self.prefix, self.databases);
+        self.command(&format!("CREATE DATABASE {new}"))?;
+        self.made = Some(new.clone());
+        self.command(&format!("USE {new}"))?;
+        // Not while it is in use: some versions would wait for ever.
+        old.map_or(Ok(()), |old| self.drop_database(&old))
     }
 
     fn execute(&mut self, sql: &str) -> Result<Reply, Trouble> {
-        let reply = self.run(sql).unwrap_or_else(Reply::Failed);
+        let reply = self.run(sql, &[]).unwrap_or_else(Reply::Failed);
         if let Some(name) = setting(sql)
             && !matches!(reply, Reply::Failed(_))
         {
@@ -167,5 +229,29 @@ impl Engine for ClickhouseEngine {
         self.limits = limits;
         // A reset reports what may go wrong here.
         let _ = self.apply_settings();
+    }
+
+    /// ClickHouse keeps no statements: a query with parameters is sent as it is, and its values beside it.
+    fn prepare(&mut self, sql: &str, _: &[DataType]) -> Result<Result<Prepared, SqlError>, Trouble> {
+        self.last_prepared += 1;
+        Ok(Ok(Prepared { number: self.last_prepared, sql: sql.to_string() }))
+    }
+
+    fn execute_prepared(&mut self, statement: &Prepared, values: &[Value]) -> Result<Reply, Trouble> {
+        let parameters: Vec<String> = values.iter().map(link::parameter).collect();
+        Ok(self.run(&statement.sql, &parameters).unwrap_or_else(Reply::Failed))
+    }
+
+    fn close_prepared(&mut self, _: Prepared) -> Result<(), Trouble> {
+        Ok(())
+    }
+}
+
+/// On a server that goes on without us, what we made is removed.
+impl Drop for ClickhouseEngine {
+    fn drop(&mut self) {
+        if let (true, Some(database)) = (self.link.is_shared(), self.made.take()) {
+            let _ = self.drop_database(&database);
+        }
     }
 }

@@ -142,6 +142,28 @@ functions! {
     }
 }
 
+functions! {
+    /// Statements kept prepared, in every version since 0.3.
+    Preparation {
+        duckdb_prepare: fn(Handle, *const c_char, *mut Handle) -> c_int;
+        duckdb_prepare_error: fn(Handle) -> *const c_char;
+        duckdb_destroy_prepare: fn(*mut Handle);
+        duckdb_nparams: fn(Handle) -> u64;
+        duckdb_bind_null: fn(Handle, u64) -> c_int;
+        duckdb_bind_boolean: fn(Handle, u64, bool) -> c_int;
+        duckdb_bind_int8: fn(Handle, u64, i8) -> c_int;
+        duckdb_bind_int16: fn(Handle, u64, i16) -> c_int;
+        duckdb_bind_int32: fn(Handle, u64, i32) -> c_int;
+        duckdb_bind_int64: fn(Handle, u64, i64) -> c_int;
+        duckdb_bind_hugeint: fn(Handle, u64, HugeInt) -> c_int;
+        duckdb_bind_float: fn(Handle, u64, f32) -> c_int;
+        duckdb_bind_double: fn(Handle, u64, f64) -> c_int;
+        duckdb_bind_varchar_length: fn(Handle, u64, *const c_char, u64) -> c_int;
+        duckdb_bind_blob: fn(Handle, u64, *const c_void, u64) -> c_int;
+        duckdb_execute_prepared: fn(Handle, *mut RawResult) -> c_int;
+    }
+}
+
 type Interrupt = unsafe extern "C" fn(Handle);
 
 pub struct Api {
@@ -150,6 +172,7 @@ pub struct Api {
     pub chunks: Option<Chunks>,
     pub arrays: Option<Arrays>,
     pub extraction: Option<Extraction>,
+    pub preparation: Option<Preparation>,
     pub interrupt: Option<Interrupt>,
     /// Since 1.0; says nothing of statements that did not parse in some.
     pub error_type: Option<unsafe extern "C" fn(*mut RawResult) -> c_int>,
@@ -210,6 +233,7 @@ impl Api {
                 chunks,
                 arrays: Arrays::resolve(library).ok(),
                 extraction: Extraction::resolve(library).ok(),
+                preparation: Preparation::resolve(library).ok(),
                 interrupt: interrupt.ok().map(|symbol| *symbol),
                 error_type: library.get(b"duckdb_result_error_type\0").ok().map(|symbol| *symbol),
                 return_type: library.get(b"duckdb_result_return_type\0").ok().map(|symbol| *symbol),

@@ -4,6 +4,7 @@ mod api;
 mod cells;
 mod choice;
 mod errors;
+mod prepared;
 mod stub;
 #[cfg(test)]
 mod tests;
@@ -11,12 +12,13 @@ mod types;
 mod vector;
 mod watchdog;
 
-use std::ffi::{CStr, CString};
+use std::collections::HashMap;
+use std::ffi::{CStr, CString, c_int};
 use std::path::Path;
 use std::time::Duration;
 
-use dissent_core::engine::{Engine, ErrorClass, Limits, Reply, Rows, SqlError, Trouble};
-use dissent_core::sql::Value;
+use dissent_core::engine::{Engine, ErrorClass, Limits, Prepared, Reply, Rows, SqlError, Trouble};
+use dissent_core::sql::{DataType, Value};
 
 pub(crate) use choice::PRODUCT;
 
@@ -44,6 +46,9 @@ pub struct DuckdbEngine {
     can_attach: bool,
     /// A statement ran that may have changed more than the database in use: a setting, say.
     altered: bool,
+    /// By number; destroyed before the connection goes.
+    prepared: HashMap<u64, prepared::Statement>,
+    last_prepared: u64,
 }
 
 impl DuckdbEngine {
@@ -63,6 +68,8 @@ impl DuckdbEngine {
             attached: 0,
             can_attach: true,
             altered: false,
+            prepared: HashMap::new(),
+            last_prepared: 0,
         };
         engine.start().map_err(|Trouble(reason)| {
             let what = format!("DuckDB {}", engine.version);
@@ -102,6 +109,7 @@ impl DuckdbEngine {
     }
 
     fn close(&mut self) {
+        self.prepared.clear();
         // SAFETY: DuckDB ignores what is null, and sets what it closes to null; no result is alive.
         unsafe {
             (self.api.common.duckdb_disconnect)(&mut self.connection);
@@ -128,6 +136,7 @@ impl DuckdbEngine {
     /// A fresh connection to a fresh database beside the old one, which goes: several times quicker than
     /// opening anew. Versions before 0.7 cannot.
     fn attach(&mut self) -> bool {
+        self.prepared.clear();
         let before = self.attached;
         let next = before + 1;
         let mut connection = null();
@@ -152,15 +161,28 @@ impl DuckdbEngine {
             let message = "a statement ends at a NUL".to_string();
             return Err(SqlError { class: ErrorClass::Syntax, code: String::new(), message });
         };
-        let common = &self.api.common;
-        let mut result = QueryResult { api: self.api, raw: RawResult::default() };
+        self.answer(|connection, result| {
+            // SAFETY: the connection is open, the text a C string; the result is destroyed when dropped,
+            // whatever the query came to.
+            unsafe { (self.api.common.duckdb_query)(connection, text.as_ptr(), result) }
+        })
+    }
+
+    /// Runs something of this connection for as long as a statement may take; also says whether it was
+    /// interrupted.
+    fn watched<T>(&self, run: impl FnOnce(Handle) -> T) -> (T, bool) {
         if let Some(watchdog) = &self.watchdog {
             watchdog.start(self.connection, Duration::from_millis(self.limits.millis));
         }
-        // SAFETY: the connection is open, the text a C string; the result is destroyed when dropped,
-        // whatever the query came to.
-        let code = unsafe { (common.duckdb_query)(self.connection, text.as_ptr(), &mut result.raw) };
-        let interrupted = self.watchdog.as_ref().is_some_and(Watchdog::stop);
+        let returned = run(self.connection);
+        (returned, self.watchdog.as_ref().is_some_and(Watchdog::stop))
+    }
+
+    /// Has a result filled, or tells the error that is in it instead.
+    fn answer(&self, fill: impl FnOnce(Handle, &mut RawResult) -> c_int) -> Result<QueryResult, SqlError> {
+        let common = &self.api.common;
+        let mut result = QueryResult { api: self.api, raw: RawResult::default() };
+        let (code, interrupted) = self.watched(|connection| fill(connection, &mut result.raw));
         if code == 0 {
             return Ok(result);
         }
@@ -277,6 +299,13 @@ impl DuckdbEngine {
         Ok(values)
     }
 
+    /// Remembers whether the next reset has to be a thorough one.
+    fn note(&mut self, sql: &str, reply: &Reply) {
+        self.altered |= !stays_inside(sql);
+        // After an internal error nothing answers any more.
+        self.altered |= matches!(reply, Reply::Failed(error) if error.class.is_harm());
+    }
+
     fn check_rows(&self, rows: usize) -> Result<(), SqlError> {
         if rows <= self.limits.rows {
             return Ok(());
@@ -313,6 +342,10 @@ fn stays_inside(sql: &str) -> bool {
             | "COMMIT"
             | "ROLLBACK"
             | "VACUUM"
+            // They belong to the connection, which a reset replaces.
+            | "PREPARE"
+            | "EXECUTE"
+            | "DEALLOCATE"
     )
 }
 
@@ -371,9 +404,7 @@ impl Engine for DuckdbEngine {
             return Err(Trouble("the DuckDB connection is closed: its last reset failed".to_string()));
         }
         let reply = self.run(sql);
-        self.altered |= !stays_inside(sql);
-        // After an internal error nothing answers any more.
-        self.altered |= matches!(&reply, Reply::Failed(error) if error.class.is_harm());
+        self.note(sql, &reply);
         Ok(reply)
     }
 
@@ -382,6 +413,33 @@ impl Engine for DuckdbEngine {
         // The next reset opens it with the new limit; for the time until then.
         self.altered = true;
         self.run(&format!("SET memory_limit = '{}'", self.memory_limit()));
+    }
+
+    fn prepare(&mut self, sql: &str, types: &[DataType]) -> Result<Result<Prepared, SqlError>, Trouble> {
+        if self.connection.is_null() {
+            return Err(Trouble("the DuckDB connection is closed: its last reset failed".to_string()));
+        }
+        let statement = match self.compile(sql, types) {
+            Ok(statement) => statement,
+            Err(error) => return Ok(Err(error)),
+        };
+        self.last_prepared += 1;
+        self.prepared.insert(self.last_prepared, statement);
+        Ok(Ok(Prepared { number: self.last_prepared, sql: sql.to_string() }))
+    }
+
+    fn execute_prepared(&mut self, statement: &Prepared, values: &[Value]) -> Result<Reply, Trouble> {
+        let reply = match self.prepared.get(&statement.number) {
+            Some(compiled) => self.run_statement(statement, compiled, values),
+            None => Reply::Failed(Prepared::lost()),
+        };
+        self.note(&statement.sql, &reply);
+        Ok(reply)
+    }
+
+    fn close_prepared(&mut self, statement: Prepared) -> Result<(), Trouble> {
+        self.prepared.remove(&statement.number);
+        Ok(())
     }
 }
 

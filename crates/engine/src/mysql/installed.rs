@@ -19,6 +19,8 @@ const START_LIMIT: Duration = Duration::from_secs(60);
 /// In the directory of an installed version: the unpacked packages, and a data directory to copy.
 const TREE: &str = "tree";
 const TEMPLATE: &str = "template";
+/// In the tree: a server that came with its libraries and a data directory, as MySQL 5.6 does.
+pub const PACKED: &str = "server";
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Installed {
@@ -51,6 +53,11 @@ impl Running {
 impl Installed {
     fn tree(&self) -> PathBuf {
         self.root.join(TREE)
+    }
+
+    /// The directory of a server that came packed.
+    fn packed(&self) -> Option<PathBuf> {
+        Some(self.tree().join(PACKED)).filter(|directory| directory.is_dir())
     }
 
     /// Complete, and not just begun.
@@ -105,6 +112,7 @@ impl Installed {
         ]);
         command.args(match self.flavour {
             Flavour::Mariadb => &["--plugin-maturity=stable", "--log-warnings=1"][..],
+            _ if self.packed().is_some() => &["--log-warnings=1"],
             _ => &["--mysqlx=OFF", "--log-error-verbosity=1"][..],
         });
         Ok(command)
@@ -112,6 +120,9 @@ impl Installed {
 
     /// Where messages, character sets and scripts are: newer versions of MariaDB go by their own name.
     fn share(&self) -> PathBuf {
+        if let Some(packed) = self.packed() {
+            return packed.join("share");
+        }
         let [old, new] = ["mysql", "mariadb"].map(|name| self.tree().join("usr/share").join(name));
         if old.join("charsets").is_dir() { old } else { new }
     }
@@ -135,6 +146,7 @@ impl Installed {
         options.extend(words.map(OsString::from));
         match self.flavour {
             Flavour::Mariadb => options.push("--innodb-log-file-size=4M".into()),
+            _ if self.packed().is_some() => options.push("--innodb-log-file-size=4M".into()),
             // Without the second it looks for a directory that is not there and gives up.
             _ => options
                 .extend(["--innodb-redo-log-capacity=8M", "--secure-file-priv=NULL"].map(OsString::from)),
@@ -150,6 +162,11 @@ impl Installed {
     /// The server under the loader of its own tree: neither it nor its libraries are the system's.
     fn program(&self) -> Result<Command, EngineError> {
         let tree = self.tree();
+        if let Some(packed) = self.packed() {
+            let mut command = Command::new(packed.join("mysqld"));
+            command.env("LD_LIBRARY_PATH", &packed);
+            return Ok(command);
+        }
         let not_there = |what: &str| EngineError::NotStarted {
             what: self.to_string(),
             reason: format!("{what} is missing in {}", tree.display()),
@@ -221,6 +238,10 @@ impl Installed {
             // It makes its own when it starts, as quickly as it could be copied.
             Flavour::OceanBase => std::fs::create_dir(&unfinished).map_err(|error| error.to_string()),
             Flavour::Mariadb => self.bootstrap(&unfinished),
+            _ if self.packed().is_some() => {
+                let data = self.tree().join(PACKED).join("data/mysql");
+                copy_tree(&data, &unfinished, None).map_err(|error| error.to_string())
+            }
             _ => {
                 let mut command = self.program()?;
                 command.args(self.common(&unfinished)).args(["--initialize-insecure", "--mysqlx=OFF"]);

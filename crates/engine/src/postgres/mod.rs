@@ -8,15 +8,16 @@ mod sqlstate;
 mod value;
 mod wire;
 
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use dissent_core::engine::{Engine, ErrorClass, Limits, Reply, SqlError, Trouble};
+use dissent_core::engine::{Engine, ErrorClass, Limits, Prepared, Reply, SqlError, Trouble};
+use dissent_core::sql::{DataType, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::EngineError;
+use crate::own;
 use crate::url::ServerUrl;
 use private::Private;
 use wire::{Address, Login, Wire};
@@ -54,8 +55,9 @@ impl Place {
             wire: None,
             database: None,
             resets: 0,
+            last_prepared: 0,
         };
-        match engine.renew() {
+        match engine.renew(false) {
             Ok(()) => Ok(engine),
             Err(reason) => Err(EngineError::NotStarted { what: engine.host.name(), reason }),
         }
@@ -73,6 +75,13 @@ impl Host {
             Host::Private { place: Place::Private { version, .. }, .. } => format!("PostgreSQL {version}"),
             Host::Private { .. } => "PostgreSQL".to_string(),
             Host::Remote(url) => url.to_string(),
+        }
+    }
+
+    fn mark(&self) -> Option<&str> {
+        match self {
+            Host::Private { .. } => None,
+            Host::Remote(url) => url.mark.as_deref(),
         }
     }
 
@@ -105,25 +114,25 @@ pub struct PostgresEngine {
     /// The database that we made, on the server as it is now.
     database: Option<String>,
     resets: u32,
+    last_prepared: u64,
 }
 
 impl PostgresEngine {
-    /// A new database and a new connection to it; on a private server that was lost, a new server too.
-    fn renew(&mut self) -> Result<(), String> {
-        if let (None, Some(_), Host::Private { place, private }) =
-            (&self.wire, &self.database, &mut self.host)
-            && let Place::Private { installation, version } = place
+    /// A new database and a new connection to it; if it is asked for, on a new server, where that is ours.
+    fn renew(&mut self, restart: bool) -> Result<(), String> {
+        self.wire = None;
+        if let Host::Private { place: Place::Private { installation, version }, private } = &mut self.host
+            && restart
         {
             *private = Private::start(installation, version).map_err(|error| error.to_string())?;
             self.database = None;
         }
-        self.wire = None;
         let mut first = self.connect_patiently()?;
         self.version = version_of(&first);
         if let Some(old) = self.database.take() {
             drop_database(&mut first, &old);
         }
-        let name = format!("dissent_{:016x}", RandomState::new().build_hasher().finish());
+        let name = own::fresh_name(self.host.mark());
         create_database(&mut first, &name)?;
         self.database = Some(name);
         let mut wire = self.host.connect(self.database.as_deref())?;
@@ -138,12 +147,17 @@ impl PostgresEngine {
         let start = Instant::now();
         loop {
             match self.host.connect(None) {
-                Err(_) if self.database.is_some() && start.elapsed() < CONNECT_LIMIT => {
+                Err(_) if self.is_waited_for() && start.elapsed() < CONNECT_LIMIT => {
                     std::thread::sleep(Duration::from_millis(200));
                 }
                 connected => return connected,
             }
         }
+    }
+
+    /// It was there, and only somebody else can start it again.
+    fn is_waited_for(&self) -> bool {
+        self.database.is_some() && matches!(self.host, Host::Remote(_))
     }
 
     fn timeout(&self) -> String {
@@ -161,6 +175,19 @@ impl PostgresEngine {
         told(wire.query("DISCARD ALL", 0))?;
         told(wire.query("DROP SCHEMA public CASCADE; CREATE SCHEMA public", 0))?;
         told(wire.query(&timeout, 0))
+    }
+
+    /// Asks the server something that returns so many rows at most, within the limits.
+    fn ask(&mut self, ask: impl FnOnce(&mut Wire, usize) -> io::Result<Reply>) -> Reply {
+        let limit = Duration::from_millis(self.limits.millis) + GRACE;
+        let Some(wire) = self.wire.as_mut() else {
+            let (class, code) = (ErrorClass::ConnectionLost, "server-gone".to_string());
+            return Reply::Failed(SqlError { class, code, message: "the server is gone".to_string() });
+        };
+        match wire.set_limit(limit).and_then(|()| ask(wire, self.limits.rows)) {
+            Ok(reply) => reply,
+            Err(error) => Reply::Failed(self.lost(error)),
+        }
     }
 
     fn lost(&mut self, error: io::Error) -> SqlError {
@@ -188,22 +215,18 @@ impl Engine for PostgresEngine {
 
     fn reset(&mut self) -> Result<(), Trouble> {
         self.resets += 1;
-        if self.wire.is_some() && self.resets < RESETS_PER_DATABASE && self.empty().is_ok() {
-            return Ok(());
-        }
-        self.renew().map_err(|reason| Trouble(format!("{} cannot be reset: {reason}", self.host.name())))
+        let worn = self.resets >= RESETS_PER_DATABASE;
+        let renewed = match self.wire.is_some() {
+            true if !worn && self.empty().is_ok() => return Ok(()),
+            // The server may go in the middle of this too.
+            true if worn => self.renew(false).or_else(|_| self.renew(true)),
+            _ => self.renew(true),
+        };
+        renewed.map_err(|reason| Trouble(format!("{} cannot be reset: {reason}", self.host.name())))
     }
 
     fn execute(&mut self, sql: &str) -> Result<Reply, Trouble> {
-        let limit = Duration::from_millis(self.limits.millis) + GRACE;
-        let Some(wire) = self.wire.as_mut() else {
-            let (class, code) = (ErrorClass::ConnectionLost, "server-gone".to_string());
-            return Ok(Reply::Failed(SqlError { class, code, message: "the server is gone".to_string() }));
-        };
-        match wire.set_limit(limit).and_then(|()| wire.query(sql, self.limits.rows)) {
-            Ok(reply) => Ok(reply),
-            Err(error) => Ok(Reply::Failed(self.lost(error))),
-        }
+        Ok(self.ask(|wire, rows| wire.query(sql, rows)))
     }
 
     fn set_limits(&mut self, limits: Limits) {
@@ -214,6 +237,32 @@ impl Engine for PostgresEngine {
             let _ = wire.query(&timeout, 0);
         }
     }
+
+    fn prepare(&mut self, sql: &str, types: &[DataType]) -> Result<Result<Prepared, SqlError>, Trouble> {
+        self.last_prepared += 1;
+        let prepared = Prepared { number: self.last_prepared, sql: sql.to_string() };
+        let types: Vec<u32> = types.iter().map(value::oid_of).collect();
+        Ok(match self.ask(|wire, _| wire.prepare(&name_of(&prepared), sql, &types)) {
+            Reply::Failed(error) => Err(error),
+            _ => Ok(prepared),
+        })
+    }
+
+    fn execute_prepared(&mut self, statement: &Prepared, values: &[Value]) -> Result<Reply, Trouble> {
+        let values: Vec<Option<String>> = values.iter().map(value::write).collect();
+        Ok(self.ask(|wire, rows| wire.run_prepared(&name_of(statement), &values, rows)))
+    }
+
+    fn close_prepared(&mut self, statement: Prepared) -> Result<(), Trouble> {
+        self.ask(|wire, _| wire.forget(&name_of(&statement)));
+        Ok(())
+    }
+}
+
+/// What the server knows a prepared statement by. A number is never used again, so that a statement that is
+/// gone with its connection is not taken for another.
+fn name_of(statement: &Prepared) -> String {
+    format!("dissent_{}", statement.number)
 }
 
 /// On a server that goes on without us, what we made is removed.
@@ -226,6 +275,24 @@ impl Drop for PostgresEngine {
             drop_database(&mut wire, &database);
         }
     }
+}
+
+/// Drops the databases with the mark of this address.
+pub fn sweep(url: &ServerUrl) -> Result<(), String> {
+    let Some(mark) = &url.mark else { return Ok(()) };
+    let mut wire = Host::Remote(url.clone()).connect(None)?;
+    let names = match wire.query("SELECT datname FROM pg_database", usize::MAX) {
+        Ok(Reply::Rows(rows)) => rows.values,
+        other => return told(other),
+    };
+    for name in names {
+        if let Value::Text(name) = name
+            && own::is_marked(&name, mark)
+        {
+            drop_database(&mut wire, &name);
+        }
+    }
+    Ok(())
 }
 
 /// `Err` for every statement that did not succeed.

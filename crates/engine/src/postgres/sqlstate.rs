@@ -8,6 +8,8 @@ pub fn class(code: &str) -> ErrorClass {
         "42601" => Syntax,
         // A statement over its time, or one that waited too long for a lock.
         "57014" | "55P03" => Limit,
+        // Values that do not fit a prepared statement: the connection goes on.
+        "08P01" => Semantic,
         // CockroachDB's word for errors it has no code for.
         "XXUUU" => Runtime,
         // An index or a table whose file is gone.

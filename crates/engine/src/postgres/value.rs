@@ -1,6 +1,7 @@
 //! Values as the server writes them, by the type it says they have.
 
-use dissent_core::sql::{Kind, Value};
+use dissent_core::sql::value::hex;
+use dissent_core::sql::{DataType, Kind, Value};
 
 /// The type numbers that never change, from the server's catalog.
 mod oid {
@@ -28,6 +29,54 @@ mod oid {
     pub const NUMERIC: u32 = 1700;
     pub const UUID: u32 = 2950;
     pub const JSONB: u32 = 3802;
+}
+
+/// The number of a parameter's type; 0 leaves it to the server.
+pub fn oid_of(ty: &DataType) -> u32 {
+    // `VARCHAR(10)` is `VARCHAR` to the protocol.
+    let name = ty.name.split('(').next().unwrap_or_default().trim().to_ascii_uppercase();
+    match name.as_str() {
+        "SMALLINT" | "INT2" => oid::INT2,
+        "INTEGER" | "INT" | "INT4" => oid::INT4,
+        "BIGINT" | "INT8" => oid::INT8,
+        "REAL" | "FLOAT4" => oid::FLOAT4,
+        "DOUBLE PRECISION" | "FLOAT8" => oid::FLOAT8,
+        "CHAR" | "CHARACTER" | "BPCHAR" => oid::BPCHAR,
+        "VARCHAR" | "CHARACTER VARYING" => oid::VARCHAR,
+        "TIMESTAMPTZ" => oid::TIMESTAMPTZ,
+        "TIMETZ" => oid::TIMETZ,
+        "JSON" => oid::JSON,
+        _ => match ty.kind {
+            Kind::Bool => oid::BOOL,
+            Kind::Int => oid::INT8,
+            Kind::Real => oid::FLOAT8,
+            Kind::Decimal => oid::NUMERIC,
+            Kind::Text => oid::TEXT,
+            Kind::Blob => oid::BYTEA,
+            Kind::Date => oid::DATE,
+            Kind::Time => oid::TIME,
+            Kind::Timestamp => oid::TIMESTAMP,
+            Kind::Interval => oid::INTERVAL,
+            Kind::Json => oid::JSONB,
+            Kind::Uuid => oid::UUID,
+            Kind::Any | Kind::Array => 0,
+        },
+    }
+}
+
+/// A value as the server reads it; `None` is NULL.
+pub fn write(value: &Value) -> Option<String> {
+    Some(match value {
+        Value::Null => return None,
+        Value::Bool(truth) => truth.to_string(),
+        Value::Int(int) => int.to_string(),
+        Value::Real(real) if real.is_infinite() => {
+            if *real > 0.0 { "Infinity" } else { "-Infinity" }.to_string()
+        }
+        Value::Real(real) => format!("{real:?}"),
+        Value::Decimal(text) | Value::Text(text) | Value::Other { text, .. } => text.clone(),
+        Value::Blob(bytes) => format!("\\x{}", hex(bytes)),
+    })
 }
 
 /// A cell that is not NULL. What the type does not explain is kept as it is written.
@@ -87,6 +136,15 @@ fn unhex(digits: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parameters_have_the_types_they_are_declared_with() {
+        let oid = |name: &'static str, kind| oid_of(&DataType::new(name, kind));
+        assert_eq!(oid("SMALLINT", Kind::Int), oid::INT2);
+        assert_eq!(oid("VARCHAR(10)", Kind::Text), oid::VARCHAR);
+        assert_eq!(oid("NUMERIC", Kind::Decimal), oid::NUMERIC);
+        assert_eq!(oid("", Kind::Any), 0);
+    }
 
     #[test]
     fn values_are_read_by_their_type() {

@@ -1,4 +1,5 @@
-//! One connection: the protocol's simple queries, whose rows come back with the types of their columns.
+//! One connection: the protocol's simple queries and its prepared statements. Rows come back as text, with the
+//! types of their columns.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -10,6 +11,7 @@ use bytes::BytesMut;
 use dissent_core::engine::{ErrorClass, Reply, Rows, SqlError};
 use dissent_core::sql::Value;
 use fallible_iterator::FallibleIterator;
+use postgres_protocol::IsNull;
 use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
 use postgres_protocol::message::backend::{DataRowBody, ErrorResponseBody, Message, RowDescriptionBody};
@@ -51,6 +53,9 @@ const SESSION: [(&str, &str); 7] = [
     ("TimeZone", "UTC"),
     ("extra_float_digits", "3"),
 ];
+
+/// The format of values and results: text, as in simple queries.
+const TEXT_FORMAT: i16 = 0;
 
 enum Stream {
     Unix(UnixStream),
@@ -203,10 +208,63 @@ impl Wire {
     /// Runs a statement to its end. `Err`: the connection is of no more use.
     pub fn query(&mut self, sql: &str, most_rows: usize) -> io::Result<Reply> {
         if sql.contains('\0') {
-            let (class, message) = (ErrorClass::Syntax, "a statement cannot contain NUL".to_string());
-            return Ok(Reply::Failed(SqlError { class, code: String::new(), message }));
+            return Ok(Reply::Failed(with_nul()));
         }
         frontend::query(sql, &mut self.outgoing)?;
+        self.answer(most_rows)
+    }
+
+    /// Has the server keep a statement by this name, with parameters of these types.
+    pub fn prepare(&mut self, name: &str, sql: &str, types: &[u32]) -> io::Result<Reply> {
+        if sql.contains('\0') {
+            return Ok(Reply::Failed(with_nul()));
+        }
+        frontend::parse(name, sql, types.iter().copied(), &mut self.outgoing)?;
+        frontend::sync(&mut self.outgoing);
+        self.answer(0)
+    }
+
+    /// Runs what is kept by this name; `None` is NULL.
+    pub fn run_prepared(
+        &mut self,
+        name: &str,
+        values: &[Option<String>],
+        most_rows: usize,
+    ) -> io::Result<Reply> {
+        let written = frontend::bind(
+            "",
+            name,
+            [TEXT_FORMAT],
+            values,
+            |value, buffer| match value {
+                None => Ok(IsNull::Yes),
+                Some(text) => {
+                    buffer.extend_from_slice(text.as_bytes());
+                    Ok(IsNull::No)
+                }
+            },
+            [TEXT_FORMAT],
+            &mut self.outgoing,
+        );
+        if written.is_err() {
+            self.outgoing.clear();
+            let message = "the values are too many or too long for the protocol".to_string();
+            return Ok(Reply::Failed(SqlError { class: ErrorClass::Limit, code: String::new(), message }));
+        }
+        frontend::describe(b'P', "", &mut self.outgoing)?;
+        frontend::execute("", 0, &mut self.outgoing)?;
+        frontend::sync(&mut self.outgoing);
+        self.answer(most_rows)
+    }
+
+    pub fn forget(&mut self, name: &str) -> io::Result<Reply> {
+        frontend::close(b'S', name, &mut self.outgoing)?;
+        frontend::sync(&mut self.outgoing);
+        self.answer(0)
+    }
+
+    /// Sends what was asked, and reads until the server is ready for the next question.
+    fn answer(&mut self, most_rows: usize) -> io::Result<Reply> {
         self.send()?;
         let mut reply = Reply::Done { changed: 0 };
         let mut surplus = false;
@@ -333,6 +391,11 @@ fn error_of(body: &ErrorResponseBody) -> SqlError {
         }
     }
     SqlError { class: sqlstate::class(&code), code, message }
+}
+
+fn with_nul() -> SqlError {
+    let message = "a statement cannot contain NUL".to_string();
+    SqlError { class: ErrorClass::Syntax, code: String::new(), message }
 }
 
 fn over_rows(most: usize) -> SqlError {

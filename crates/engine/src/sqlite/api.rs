@@ -6,10 +6,12 @@ use std::path::Path;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use libsqlite3_sys as bundled;
-pub use libsqlite3_sys::{sqlite3, sqlite3_stmt};
+pub use libsqlite3_sys::{SQLITE_TRANSIENT, sqlite3, sqlite3_stmt};
 
 use crate::EngineError;
 
+/// What SQLite does with bytes it was given, once it is done with them.
+type Destructor = Option<unsafe extern "C" fn(*mut c_void)>;
 pub type ProgressHandler = unsafe extern "C" fn(*mut c_void) -> c_int;
 
 /// Declares the table once: its fields, the bundled copy's entries and the symbols to look up. A
@@ -75,6 +77,13 @@ api! {
         ) -> c_int;
         sqlite3_step: fn(*mut sqlite3_stmt) -> c_int;
         sqlite3_finalize: fn(*mut sqlite3_stmt) -> c_int;
+        sqlite3_reset: fn(*mut sqlite3_stmt) -> c_int;
+        sqlite3_bind_parameter_count: fn(*mut sqlite3_stmt) -> c_int;
+        sqlite3_bind_null: fn(*mut sqlite3_stmt, c_int) -> c_int;
+        sqlite3_bind_int64: fn(*mut sqlite3_stmt, c_int, i64) -> c_int;
+        sqlite3_bind_double: fn(*mut sqlite3_stmt, c_int, f64) -> c_int;
+        sqlite3_bind_text: fn(*mut sqlite3_stmt, c_int, *const c_char, c_int, Destructor) -> c_int;
+        sqlite3_bind_blob: fn(*mut sqlite3_stmt, c_int, *const c_void, c_int, Destructor) -> c_int;
         sqlite3_column_count: fn(*mut sqlite3_stmt) -> c_int;
         sqlite3_column_type: fn(*mut sqlite3_stmt, c_int) -> c_int;
         sqlite3_column_int64: fn(*mut sqlite3_stmt, c_int) -> i64;

@@ -11,13 +11,14 @@ mod tests;
 mod turn;
 pub(crate) mod versions;
 
+use std::collections::HashMap;
 use std::ffi::{CStr, c_int};
 use std::path::Path;
 use std::ptr::{self, NonNull};
 use std::rc::Rc;
 
-use dissent_core::engine::{Engine, ErrorClass, Limits, Reply, Rows, SqlError, Trouble};
-use dissent_core::sql::Value;
+use dissent_core::engine::{Engine, ErrorClass, Limits, Prepared, Reply, Rows, SqlError, Trouble};
+use dissent_core::sql::{DataType, Value};
 
 use crate::EngineError;
 pub(crate) use choice::PRODUCT;
@@ -54,6 +55,9 @@ pub struct SqliteEngine {
     meter: Rc<Meter>,
     /// The current statement with a NUL behind it, which spares SQLite a copy.
     text: Vec<u8>,
+    /// By number; `None` is a text without a statement. Finalised before `db` is closed.
+    prepared: HashMap<u64, Option<Statement>>,
+    last_prepared: u64,
     _turn: Turn,
 }
 
@@ -79,6 +83,8 @@ impl SqliteEngine {
             limits: Limits::default(),
             meter: Rc::default(),
             text: Vec::new(),
+            prepared: HashMap::new(),
+            last_prepared: 0,
             _turn: turn,
         };
         engine.meter.set(&engine.limits);
@@ -91,6 +97,7 @@ impl SqliteEngine {
     }
 
     fn close(&mut self) {
+        self.prepared.clear();
         if !self.db.is_null() {
             // SAFETY: open, and closed only here; every statement has been finalised.
             unsafe { (self.api.sqlite3_close)(self.db) };
@@ -147,7 +154,7 @@ impl SqliteEngine {
 
     /// Prepares what starts at byte `from` of the current text; also says where the next statement
     /// would start. Nothing but blanks and comments is no statement.
-    fn prepare(&self, from: usize) -> Result<(Option<Statement<'_>>, usize), SqlError> {
+    fn compile(&self, from: usize) -> Result<(Option<Statement>, usize), SqlError> {
         let text = &self.text[from..];
         let Ok(length) = c_int::try_from(text.len()) else {
             return Err(SqlError {
@@ -181,15 +188,28 @@ impl SqliteEngine {
                 return false;
             }
             // Rare: only SQLite knows where a comment ends.
-            match self.prepare(from + skipped) {
+            match self.compile(from + skipped) {
                 Ok((None, next)) if next > from + skipped => from = next,
                 _ => return true,
             }
         }
     }
 
-    fn run(&self) -> Result<Reply, SqlError> {
-        let (statement, tail) = self.prepare(0)?;
+    /// Takes a text in.
+    fn read(&mut self, sql: &str) -> Result<(), Trouble> {
+        if self.db.is_null() {
+            return Err(Trouble("the SQLite connection is closed: its last reset failed".to_string()));
+        }
+        self.text.clear();
+        self.text.extend_from_slice(sql.as_bytes());
+        self.text.push(0);
+        self.meter.start();
+        Ok(())
+    }
+
+    /// Prepares the current text, which is one statement or none.
+    fn compile_one(&self) -> Result<Option<Statement>, SqlError> {
+        let (statement, tail) = self.compile(0)?;
         if self.has_more(tail) {
             return Err(SqlError {
                 class: ErrorClass::Syntax,
@@ -197,11 +217,36 @@ impl SqliteEngine {
                 message: "more than one statement".to_string(),
             });
         }
-        match statement {
+        Ok(statement)
+    }
+
+    fn run(&self) -> Result<Reply, SqlError> {
+        match self.compile_one()? {
             None => Ok(Reply::Done { changed: 0 }),
-            Some(statement) if statement.columns() == 0 => self.run_to_end(statement),
-            Some(statement) => self.fetch(statement),
+            Some(mut statement) => self.run_statement(&mut statement),
         }
+    }
+
+    fn run_statement(&self, statement: &mut Statement) -> Result<Reply, SqlError> {
+        match statement.columns() {
+            0 => self.run_to_end(statement),
+            _ => self.fetch(statement),
+        }
+    }
+
+    fn run_prepared(&self, statement: &mut Statement, values: &[Value]) -> Result<Reply, SqlError> {
+        let wanted = statement.parameters();
+        if wanted != values.len() {
+            let message = format!("{} values for {wanted} parameters", values.len());
+            return Err(SqlError { class: ErrorClass::Semantic, code: "SQLITE_RANGE".to_string(), message });
+        }
+        for (at, value) in values.iter().enumerate() {
+            let code = statement.bind(at + 1, value);
+            if code != codes::OK {
+                return Err(self.failure(code, Stage::Step));
+            }
+        }
+        self.run_statement(statement)
     }
 
     /// Prepares, steps to the end and finalises, looking at nothing: the least that running a statement
@@ -221,7 +266,7 @@ impl SqliteEngine {
         }
     }
 
-    fn run_to_end(&self, mut statement: Statement) -> Result<Reply, SqlError> {
+    fn run_to_end(&self, statement: &mut Statement) -> Result<Reply, SqlError> {
         // SAFETY: the connection is open.
         let total = || unsafe { (self.api.sqlite3_total_changes)(self.db) };
         let before = total();
@@ -242,12 +287,16 @@ impl SqliteEngine {
         Ok(Reply::Done { changed: changed as u64 })
     }
 
-    fn fetch(&self, mut statement: Statement) -> Result<Reply, SqlError> {
-        let columns = statement.columns();
-        let mut values = Vec::new();
+    fn fetch(&self, statement: &mut Statement) -> Result<Reply, SqlError> {
+        let (mut columns, mut values) = (0, Vec::new());
         let mut room = self.limits.memory_bytes;
         loop {
-            match statement.step() {
+            let code = statement.step();
+            if columns == 0 {
+                // The first step may find that tables have changed since the statement was prepared.
+                columns = statement.columns();
+            }
+            match code {
                 codes::ROW => {}
                 codes::DONE => return Ok(Reply::Rows(Rows { columns, values })),
                 code => return Err(self.failure(code, Stage::Step)),
@@ -297,13 +346,7 @@ impl Engine for SqliteEngine {
     }
 
     fn execute(&mut self, sql: &str) -> Result<Reply, Trouble> {
-        if self.db.is_null() {
-            return Err(Trouble("the SQLite connection is closed: its last reset failed".to_string()));
-        }
-        self.text.clear();
-        self.text.extend_from_slice(sql.as_bytes());
-        self.text.push(0);
-        self.meter.start();
+        self.read(sql)?;
         Ok(self.run().unwrap_or_else(Reply::Failed))
     }
 
@@ -311,6 +354,39 @@ impl Engine for SqliteEngine {
         self.limits = limits;
         self.meter.set(&limits);
         self.api.limit_memory(limits.memory_bytes);
+    }
+
+    /// SQLite's parameters have no types but those of the values.
+    fn prepare(&mut self, sql: &str, _: &[DataType]) -> Result<Result<Prepared, SqlError>, Trouble> {
+        self.read(sql)?;
+        let statement = match self.compile_one() {
+            Ok(statement) => statement,
+            Err(error) => return Ok(Err(error)),
+        };
+        self.last_prepared += 1;
+        self.prepared.insert(self.last_prepared, statement);
+        Ok(Ok(Prepared { number: self.last_prepared, sql: sql.to_string() }))
+    }
+
+    fn execute_prepared(&mut self, statement: &Prepared, values: &[Value]) -> Result<Reply, Trouble> {
+        let (number, lost) = (statement.number, Reply::Failed(Prepared::lost()));
+        let Some(mut kept) = self.prepared.remove(&number) else { return Ok(lost) };
+        self.meter.start();
+        let reply = match &mut kept {
+            None => Reply::Done { changed: 0 },
+            Some(statement) => {
+                let reply = self.run_prepared(statement, values).unwrap_or_else(Reply::Failed);
+                statement.rewind();
+                reply
+            }
+        };
+        self.prepared.insert(number, kept);
+        Ok(reply)
+    }
+
+    fn close_prepared(&mut self, statement: Prepared) -> Result<(), Trouble> {
+        self.prepared.remove(&statement.number);
+        Ok(())
     }
 }
 

@@ -6,25 +6,25 @@ use std::ptr::NonNull;
 use dissent_core::sql::value::hex;
 use dissent_core::sql::{Kind, Value};
 
-use super::api::{Api, sqlite3_stmt};
+use super::api::{Api, SQLITE_TRANSIENT, sqlite3_stmt};
 
 const INTEGER: c_int = 1;
 const FLOAT: c_int = 2;
 const TEXT: c_int = 3;
 const BLOB: c_int = 4;
 
-pub struct Statement<'a> {
-    api: &'a Api,
+pub struct Statement {
+    api: &'static Api,
     stmt: NonNull<sqlite3_stmt>,
 }
 
 /// SQLite had no memory left to hand out the cell.
 pub struct OutOfMemory;
 
-impl<'a> Statement<'a> {
+impl Statement {
     /// # Safety
     /// `stmt` was prepared by this library and belongs to no other `Statement`.
-    pub unsafe fn own(api: &'a Api, stmt: NonNull<sqlite3_stmt>) -> Self {
+    pub unsafe fn own(api: &'static Api, stmt: NonNull<sqlite3_stmt>) -> Self {
         Statement { api, stmt }
     }
 
@@ -38,6 +38,52 @@ impl<'a> Statement<'a> {
     pub fn step(&mut self) -> c_int {
         // SAFETY: the statement is alive as long as `self`.
         unsafe { (self.api.sqlite3_step)(self.stmt.as_ptr()) }
+    }
+
+    /// Back to before its first step, whatever came of the last one.
+    pub fn rewind(&mut self) {
+        // SAFETY: the statement is alive as long as `self`. The code repeats the last step's.
+        unsafe { (self.api.sqlite3_reset)(self.stmt.as_ptr()) };
+    }
+
+    pub fn parameters(&self) -> usize {
+        // SAFETY: the statement is alive as long as `self`.
+        let count = unsafe { (self.api.sqlite3_bind_parameter_count)(self.stmt.as_ptr()) };
+        count as usize
+    }
+
+    /// Gives the parameter of this number, from 1 on, its value: a result code. Only before the first step.
+    pub fn bind(&mut self, number: usize, value: &Value) -> c_int {
+        let (api, stmt, at) = (self.api, self.stmt.as_ptr(), number as c_int);
+        // SAFETY: the statement is alive; bytes are as long as stated, and SQLite copies them at once.
+        unsafe {
+            let text = |text: &str| match c_int::try_from(text.len()) {
+                Ok(length) => {
+                    (api.sqlite3_bind_text)(stmt, at, text.as_ptr().cast(), length, SQLITE_TRANSIENT())
+                }
+                Err(_) => super::codes::TOOBIG,
+            };
+            match value {
+                Value::Null => (api.sqlite3_bind_null)(stmt, at),
+                Value::Bool(truth) => (api.sqlite3_bind_int64)(stmt, at, i64::from(*truth)),
+                Value::Int(int) => (api.sqlite3_bind_int64)(stmt, at, *int),
+                Value::Real(real) => (api.sqlite3_bind_double)(stmt, at, *real),
+                // Digits that no integer holds are a float, as they are in a statement's text.
+                Value::Decimal(digits) => match digits.parse() {
+                    Ok(real) => (api.sqlite3_bind_double)(stmt, at, real),
+                    Err(_) => text(digits),
+                },
+                Value::Text(words) => text(words),
+                Value::Blob(bytes) => match c_int::try_from(bytes.len()) {
+                    // An empty vector has an address, so this is an empty blob and not NULL.
+                    Ok(length) => {
+                        (api.sqlite3_bind_blob)(stmt, at, bytes.as_ptr().cast(), length, SQLITE_TRANSIENT())
+                    }
+                    Err(_) => super::codes::TOOBIG,
+                },
+                Value::Other { text: words, .. } => text(words),
+            }
+        }
     }
 
     /// A cell of the current row. Only valid after a step that gave a row.
@@ -82,7 +128,7 @@ impl<'a> Statement<'a> {
     }
 }
 
-impl Drop for Statement<'_> {
+impl Drop for Statement {
     fn drop(&mut self) {
         // SAFETY: owned, and finalised only here. The code repeats the last step's.
         unsafe { (self.api.sqlite3_finalize)(self.stmt.as_ptr()) };

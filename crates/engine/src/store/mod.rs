@@ -2,7 +2,7 @@
 
 mod compile;
 pub(crate) mod debian;
-mod download;
+pub(crate) mod download;
 pub(crate) mod library;
 pub(crate) mod package;
 mod tree;
@@ -58,12 +58,17 @@ pub fn remove(engine: &str, version: &str) -> Result<bool, EngineError> {
     }
 }
 
+/// Where Dissent keeps what it made or obtained once: `DISSENT_CACHE`, or the user's cache directory.
+pub fn cache_directory() -> Result<PathBuf, EngineError> {
+    Ok(Store::of_user()?.root)
+}
+
 impl Store {
     /// The user's own: `DISSENT_CACHE`, or `dissent` in the user's cache directory; compiles with `CC`,
     /// or `cc`.
     pub(crate) fn of_user() -> Result<Store, EngineError> {
         let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-        let root = cache_directory(variable).ok_or(EngineError::NoCacheDirectory)?;
+        let root = find_cache_directory(variable).ok_or(EngineError::NoCacheDirectory)?;
         // Absolute: workers may run elsewhere.
         let root = std::path::absolute(&root).unwrap_or(root);
         Ok(Store { root, compiler: Compiler::of_user() })
@@ -167,7 +172,7 @@ fn first_that_works<T>(
     Err(first_error.expect("a release has at least one package"))
 }
 
-fn cache_directory(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+fn find_cache_directory(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let own = variable("DISSENT_CACHE").map(PathBuf::from);
     let user = || variable("XDG_CACHE_HOME").map(|directory| PathBuf::from(directory).join("dissent"));
     let home = || variable("HOME").map(|home| PathBuf::from(home).join(".cache/dissent"));

@@ -15,7 +15,7 @@ fn release(version: &str) -> &'static Release {
 #[test]
 fn the_cache_directory_is_the_users() {
     let lookup = |set: &'static [(&str, &str)]| {
-        cache_directory(|name| set.iter().find(|(key, _)| *key == name).map(|(_, value)| value.into()))
+        find_cache_directory(|name| set.iter().find(|(key, _)| *key == name).map(|(_, value)| value.into()))
     };
     let all = &[("DISSENT_CACHE", "/own"), ("XDG_CACHE_HOME", "/xdg"), ("HOME", "/home/me")];
     assert_eq!(lookup(all), Some("/own".into()));

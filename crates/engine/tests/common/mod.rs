@@ -2,8 +2,10 @@
 
 #![allow(dead_code)] // Each test file uses a part of this.
 
+use std::io::Write;
+
 use dissent_core::dialect::Dialect;
-use dissent_core::engine::{Engine, Reply, Rows};
+use dissent_core::engine::{Engine, Limits, Reply, Rows, Trouble};
 use dissent_core::finding::{Evidence, Origin, Verdict};
 use dissent_core::oracle;
 use dissent_core::session::{NoJournal, Session};
@@ -11,6 +13,36 @@ use dissent_core::sql::Statement;
 use dissent_core::subject::Subject;
 use dissent_core::walk::{Watcher, replay};
 use dissent_engine::{Source, Target};
+
+/// The methods by which an engine around an `engine` passes prepared statements on to it.
+#[macro_export]
+macro_rules! pass_on_prepared {
+    () => {
+        fn prepare(
+            &mut self,
+            sql: &str,
+            types: &[dissent_core::sql::DataType],
+        ) -> Result<
+            Result<dissent_core::engine::Prepared, dissent_core::engine::SqlError>,
+            dissent_core::engine::Trouble,
+        > {
+            self.engine.prepare(sql, types)
+        }
+        fn execute_prepared(
+            &mut self,
+            statement: &dissent_core::engine::Prepared,
+            values: &[dissent_core::sql::Value],
+        ) -> Result<dissent_core::engine::Reply, dissent_core::engine::Trouble> {
+            self.engine.execute_prepared(statement, values)
+        }
+        fn close_prepared(
+            &mut self,
+            statement: dissent_core::engine::Prepared,
+        ) -> Result<(), dissent_core::engine::Trouble> {
+            self.engine.close_prepared(statement)
+        }
+    };
+}
 
 pub fn sqlite() -> (Box<dyn Engine>, Dialect) {
     let engine = Source::Bundled.open().expect("the bundled SQLite opens");
@@ -34,7 +66,9 @@ pub fn open(target: &str) -> Option<(Box<dyn Engine>, Dialect)> {
             panic!("{target} is required: {error}")
         }
         Err(error) => {
-            eprintln!("SKIPPED, not passed: {target} cannot be had: {error}");
+            // Not by a macro: the test harness captures what those print.
+            let line = format!("SKIPPED, not passed: {target} cannot be had: {error}\n");
+            let _ = std::io::stderr().write_all(line.as_bytes());
             None
         }
     }
@@ -68,6 +102,29 @@ pub fn rows(reply: Reply) -> Result<Rows, String> {
     }
 }
 
+/// Passes everything on and keeps the text.
+pub struct Recording {
+    pub engine: Box<dyn Engine>,
+    pub statements: Vec<String>,
+}
+
+impl Engine for Recording {
+    fn version(&self) -> &str {
+        self.engine.version()
+    }
+    fn reset(&mut self) -> Result<(), Trouble> {
+        self.engine.reset()
+    }
+    fn execute(&mut self, sql: &str) -> Result<Reply, Trouble> {
+        self.statements.push(sql.to_string());
+        self.engine.execute(sql)
+    }
+    fn set_limits(&mut self, limits: Limits) {
+        self.engine.set_limits(limits);
+    }
+    pass_on_prepared!();
+}
+
 /// Counts what a walk tells, for a number of cases.
 #[derive(Default)]
 pub struct Counting {
@@ -75,8 +132,11 @@ pub struct Counting {
     pub passes: u64,
     pub nonempty: u64,
     pub skips: u64,
+    pub reasons: std::collections::BTreeMap<String, u64>,
     pub findings: Vec<(Subject, Evidence)>,
     pub unstable: u64,
+    /// Operations of the engine's catalog that were in a case all of whose statements succeeded.
+    pub operations: std::collections::BTreeSet<u32>,
 }
 
 impl Watcher for Counting {
@@ -87,13 +147,22 @@ impl Watcher for Counting {
 
     fn built(&mut self, _: &str) {}
 
+    fn operations(&mut self, drawn: &[u32], succeeded: bool) {
+        if succeeded {
+            self.operations.extend(drawn);
+        }
+    }
+
     fn verdict(&mut self, _: &'static str, verdict: &Verdict) {
         match verdict {
             Verdict::Pass { nonempty } => {
                 self.passes += 1;
                 self.nonempty += u64::from(*nonempty);
             }
-            Verdict::Skip(_) => self.skips += 1,
+            Verdict::Skip(reason) => {
+                self.skips += 1;
+                *self.reasons.entry(reason.to_string()).or_insert(0) += 1;
+            }
             Verdict::Bug(_) => {}
         }
     }

@@ -226,6 +226,7 @@ pub fn is_json(expr: &Expr) -> bool {
         Expr::Function { name, .. } => name.to_ascii_lowercase().starts_with("json"),
         Expr::Aggregate(aggregate) => aggregate.name.to_ascii_lowercase().starts_with("json"),
         Expr::Binary { op, .. } => matches!(op, BinaryOp::JsonGet | BinaryOp::JsonGetText),
+        Expr::Operation { form, .. } => form.contains("->"),
         _ => false,
     }
 }

@@ -226,7 +226,14 @@ fn expression(g: &mut Generator, table: &mut TableInMaking) -> Option<(Expr, Kin
     let rules = Rules { subqueries: false, identity: false, ..Rules::default() };
     let drawn = inner.under(rules, |inner| {
         inner.from_clause(1)?;
-        for _ in 0..20 {
+        let of_catalog = !inner.dialect.repertoire.is_empty() && inner.rng.chance(75);
+        for _ in 0..40 {
+            if of_catalog {
+                match inner.any_operation(1) {
+                    Some((drawn, kind)) if is_operation(&drawn) => return Some((strip(&drawn), kind)),
+                    _ => continue,
+                }
+            }
             let kind = if inner.rng.chance(30) { Kind::Bool } else { inner.kind() };
             let depth = if inner.rng.chance(30) { 2 } else { 1 };
             let drawn = strip(&inner.value_expr(kind, depth));

@@ -36,6 +36,8 @@ fn binding(expr: &Expr) -> Binding {
         // Dialects differ in whether `NOT EXISTS` is one operator or two.
         Expr::Exists { negated: true, .. } => Binding::Not,
         Expr::Collate { .. } => Binding::Special,
+        // What is open at either end takes its operands from there.
+        Expr::Operation { form, .. } if form.starts_with("{}") || form.ends_with("{}") => Binding::Special,
         Expr::Literal(Value::Int(i)) if *i < 0 => Binding::Sign,
         Expr::Literal(Value::Real(r)) if r.is_sign_negative() => Binding::Sign,
         Expr::Literal(Value::Decimal(digits)) if digits.starts_with('-') => Binding::Sign,
@@ -162,6 +164,17 @@ impl Renderer<'_> {
             Expr::Function { name, args } => {
                 self.push(name);
                 self.tuple(args, Self::expr);
+            }
+            Expr::Operation { form, args } => {
+                let mut args = args.iter();
+                for (at, part) in form.split("{}").enumerate() {
+                    if at > 0
+                        && let Some(arg) = args.next()
+                    {
+                        self.operand(arg, Binding::Atom);
+                    }
+                    self.push(part);
+                }
             }
             Expr::Aggregate(aggregate) => self.aggregate(aggregate),
             Expr::Window(window) => {

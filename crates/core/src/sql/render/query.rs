@@ -24,7 +24,7 @@ impl Renderer<'_> {
         }
         match query.locking {
             Some(Locking::Update) if self.can(Feature::Locking) => self.push(" FOR UPDATE"),
-            Some(Locking::Share) if self.can(Feature::Locking) => self.push(" FOR SHARE"),
+            Some(Locking::Share) if self.can(Feature::ForShare) => self.push(" FOR SHARE"),
             _ => {}
         }
     }

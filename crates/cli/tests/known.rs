@@ -1,0 +1,84 @@
+//! `dissent known` and `dissent report`: what is known is counted, what is new is reported.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use support::{BROKEN_INDEX, Said, dissent, norec_finding, run, write_finding};
+
+const FAULT: &str = "DISSENT_TEST_FAULT";
+
+fn add(directory: &Path, finding: &Path, more: &[&str]) -> Said {
+    let reason = ["--reason", "the index is broken", "--link", "https://example.org/1"];
+    run(dissent(directory).args(["known", "add"]).arg(finding).args(reason).args(more))
+}
+
+#[test]
+fn an_entry_holds_what_the_finding_needs_and_is_written_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = write_finding(directory.path(), &norec_finding(BROKEN_INDEX));
+    add(directory.path(), &path, &[]).refused_with("is not reduced");
+
+    run(dissent(directory.path()).arg("reduce").arg(&path));
+    let said = add(directory.path(), &path, &["--id", "broken-index"]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(said.stdout.starts_with("broken-index in known/sqlite.toml: "), "{}", said.stdout);
+    let written = fs::read_to_string(directory.path().join("known/sqlite.toml")).unwrap();
+    assert!(
+        written.contains("fails = \"wrong-result\"") && written.contains("the index is broken"),
+        "{written}"
+    );
+    add(directory.path(), &path, &["--id", "broken-index"]).refused_with("has an entry broken-index already");
+
+    let listed = run(dissent(directory.path()).args(["known", "sqlite", "--known", "known"]));
+    assert!(
+        listed.stdout.contains("broken-index") && listed.stdout.contains("example.org"),
+        "{}",
+        listed.stdout
+    );
+}
+
+#[test]
+fn a_hunt_counts_what_is_known_and_does_not_report_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let hunt = |out: &str| {
+        let args =
+            ["hunt", "--seed", "11", "--jobs", "1", "--max-cases", "40", "--summary", "json", "--out", out];
+        run(dissent(directory.path()).args(args).env(FAULT, "crash@5"))
+    };
+    let first = hunt("first");
+    assert_eq!(first.code, Some(1), "{}", first.stderr);
+    let found = first.json()["findings"][0]["directory"].as_str().unwrap().to_string();
+    let said = add(directory.path(), Path::new(&found), &["--id", "the-crash"]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+
+    let second = hunt("second");
+    assert_eq!(second.code, Some(0), "{}", second.stderr);
+    assert_eq!(second.json()["findings"][0]["known"], "the-crash");
+    let listed = run(dissent(directory.path()).args(["findings", "second"]));
+    assert_eq!(listed.code, Some(0));
+    assert!(listed.stdout.contains("known") && listed.stdout.contains("the-crash"), "{}", listed.stdout);
+    let report = run(dissent(directory.path()).args(["report", "second", "--format", "junit"]));
+    assert!(report.stdout.contains("tests=\"0\""), "{}", report.stdout);
+}
+
+#[test]
+fn a_campaign_is_reported_in_every_form() {
+    let directory = tempfile::tempdir().unwrap();
+    let args = ["hunt", "--seed", "11", "--jobs", "1", "--max-cases", "40", "--out", "out"];
+    run(dissent(directory.path()).args(args).env(FAULT, "crash@5"));
+    for (format, part) in [
+        ("markdown", "# sqlite"),
+        ("sql", "-- sqlite"),
+        ("slt", "statement ok"),
+        ("json", "\"evidence\""),
+        ("junit", "<error type=\"crash\""),
+    ] {
+        let said = run(dissent(directory.path()).args(["report", "out", "--format", format]));
+        assert_eq!(said.code, Some(1), "{}", said.stderr);
+        assert!(said.stdout.contains(part), "{format}: {}", said.stdout);
+    }
+    run(dissent(directory.path()).args(["report", "out", "--format", "xls"]))
+        .refused_with("markdown, sql, slt");
+}

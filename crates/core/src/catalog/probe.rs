@@ -1,0 +1,499 @@
+//! Asking: which arguments an operation takes, what comes back, whether it comes back twice.
+//!
+//! Two tables hold the samples, a column per type: a row of typical values, one of boundaries, one of
+//! NULLs, two mixed ones, and the typical one again; the second table has the rows in the opposite order.
+//! One SELECT over them shows at once whether a call runs on all of them, and what it gives.
+
+use super::listing::{self, Candidate, Volatility};
+use super::plan::Plan;
+use super::sample::{SampleType, plain_name};
+use super::{Arg, Catalog, Operation, OperationKind, Signature, Why};
+use crate::dialect::{Dialect, Feature};
+use crate::engine::{Reply, Rows, SqlError, Trouble};
+use crate::oracle::judge::compare_values;
+use crate::session::Session;
+use crate::sql::*;
+
+const TABLE: &str = "probe";
+/// The same rows in the opposite order.
+const REVERSED: &str = "probe_reversed";
+/// The number of a row, and of the last one, which is the first again.
+const KEY: &str = "k";
+const ROWS: usize = 6;
+/// Signatures kept of one operation.
+pub(super) const MOST_SIGNATURES: usize = 12;
+
+pub struct Prober<'s, 'e> {
+    pub(super) session: &'s mut Session<'e>,
+    pub(super) dialect: &'e Dialect,
+    pub(super) plan: &'e Plan,
+    pub(super) types: Vec<SampleType>,
+}
+
+/// An argument to try: the number of its type, and whether it is a constant.
+pub(super) type Tried = (u16, bool);
+
+/// What came of one call.
+pub(super) enum Outcome {
+    Works { rows: Rows, fragile: bool },
+    Fails(SqlError),
+    Unusable(Why, String),
+}
+
+impl<'s, 'e> Prober<'s, 'e> {
+    /// Finds out which types the engine has, and builds the tables.
+    pub fn begin(session: &'s mut Session<'e>) -> Result<Prober<'s, 'e>, Trouble> {
+        let dialect = session.dialect();
+        let mut prober = Prober { session, dialect, plan: &dialect.catalog, types: Vec::new() };
+        prober.session.reset()?;
+        for line in &prober.plan.types {
+            let mut ty = SampleType::new(line);
+            if prober.holds(&mut ty)? {
+                prober.types.push(ty);
+            }
+        }
+        prober.build()?;
+        for at in 0..prober.types.len() {
+            let two = |op| Expr::binary(op, column(at as u16), column(at as u16));
+            prober.types[at].comparable = prober.is_accepted(two(BinaryOp::Eq))?;
+            prober.types[at].ordered = prober.is_accepted(two(BinaryOp::Lt))?;
+        }
+        Ok(prober)
+    }
+
+    pub fn types(&self) -> &[SampleType] {
+        &self.types
+    }
+
+    /// What is going to be probed, in a fixed order.
+    pub fn candidates(&mut self) -> Result<Vec<Candidate>, Trouble> {
+        listing::candidates(self.plan, &self.types, self.session)
+    }
+
+    /// Everything at once, for engines that nothing takes down.
+    pub fn catalog(mut self, fingerprint: u64) -> Result<Catalog, Trouble> {
+        let mut operations = Vec::new();
+        for candidate in self.candidates()? {
+            operations.extend(self.probe(&candidate)?);
+        }
+        Ok(Catalog {
+            format: super::CATALOG_FORMAT,
+            dialect: self.dialect.name.to_string(),
+            engine_version: self.session.engine_version().to_string(),
+            fingerprint,
+            types: self.types,
+            operations,
+        })
+    }
+
+    /// What can be said of a candidate: an operation for each number of arguments it takes.
+    pub fn probe(&mut self, candidate: &Candidate) -> Result<Vec<Operation>, Trouble> {
+        let unusable = |why, detail: &str| Ok(vec![Operation::unusable(candidate, why, detail)]);
+        if let Some(reason) = self.plan.denied(&candidate.name) {
+            return unusable(Why::Denied, reason);
+        }
+        if lists(&self.dialect.volatile, &candidate.name) {
+            return unusable(Why::Denied, "time, randomness, or what is seen of the session or of storage");
+        }
+        if candidate.kind == OperationKind::Aggregate && lists(&self.dialect.order_dependent, &candidate.name)
+        {
+            return unusable(Why::OrderDependent, "");
+        }
+        match (candidate.kind, candidate.volatility) {
+            (_, Some(Volatility::Volatile)) => return unusable(Why::Volatile, ""),
+            (OperationKind::Window, _) => return unusable(Why::NotDrawn, "windows are not drawn"),
+            _ => {}
+        }
+        match &candidate.params {
+            Some(params) if !params.iter().any(|param| param == "?") => self.declared(candidate, params),
+            Some(params) => self.search(candidate, params.len(), params.len()),
+            None => self.search(candidate, self.dialect.least_args(&candidate.name), self.plan.max_args),
+        }
+    }
+
+    /// An operation whose types the engine tells.
+    fn declared(&mut self, candidate: &Candidate, params: &[String]) -> Result<Vec<Operation>, Trouble> {
+        let steps = params.iter().map(|param| self.meanings(param)).max().unwrap_or(1);
+        let mut tuples: Vec<Vec<u16>> = Vec::new();
+        for step in 0..steps {
+            let mut tuple = Vec::new();
+            for param in params {
+                match self.type_at(param, step) {
+                    Some(ty) => tuple.push(ty),
+                    None => return Ok(vec![Operation::unusable(candidate, Why::UnknownType, param.clone())]),
+                }
+            }
+            if let (true, Some(&last)) = (candidate.more, tuple.last()) {
+                let longer = [tuple.clone(), vec![last]].concat();
+                tuples.push(longer);
+            }
+            tuples.push(tuple);
+        }
+        tuples.dedup();
+        let mut found = Found::default();
+        let constant_tries: &[bool] = if params.len() > 1 { &[false, true] } else { &[false] };
+        for constants in constant_tries {
+            for tuple in &tuples {
+                let tried: Vec<Tried> =
+                    tuple.iter().enumerate().map(|(at, ty)| (*ty, *constants && at > 0)).collect();
+                self.note(candidate, &tried, &mut found)?;
+                if found.signatures.len() >= MOST_SIGNATURES || found.fatal {
+                    break;
+                }
+            }
+            if !found.signatures.is_empty() || found.fatal {
+                break;
+            }
+        }
+        let operation = self.operation(candidate, found);
+        // A cast between two types that nobody promised is no operation of the engine.
+        let none = candidate.kind == OperationKind::Cast
+            && operation.unusable.as_ref().is_some_and(|unusable| unusable.why == Why::Fails);
+        Ok(if none { Vec::new() } else { vec![operation] })
+    }
+
+    /// Tries one call and keeps what was learned.
+    pub(super) fn note(
+        &mut self,
+        candidate: &Candidate,
+        tried: &[Tried],
+        found: &mut Found,
+    ) -> Result<bool, Trouble> {
+        match self.attempt(candidate, tried)? {
+            Outcome::Works { rows, fragile } => {
+                let returns = self.returned(candidate, tried, &rows)?;
+                let args = tried.iter().map(|(ty, constant)| Arg { types: vec![*ty], constant: *constant });
+                found.signatures.push(Signature { args: args.collect(), returns, fragile });
+                return Ok(true);
+            }
+            Outcome::Fails(error) => found.error = Some(error),
+            Outcome::Unusable(why, detail) => {
+                found.fatal |= match why {
+                    Why::OrderDependent => self.dialect.can(Feature::DynamicTyping),
+                    why => matches!(why, Why::Crashes | Why::Unsteady),
+                };
+                found.reason = Some((why, detail));
+            }
+        }
+        Ok(false)
+    }
+
+    pub(super) fn operation(&self, candidate: &Candidate, found: Found) -> Operation {
+        let Found { mut signatures, error, reason, fatal } = found;
+        // What took the engine down, or answered differently, is not used with other arguments either.
+        if let (true, Some((why, detail))) = (fatal, &reason) {
+            return Operation::unusable(candidate, *why, detail.clone());
+        }
+        if signatures.is_empty() {
+            let (why, detail) = match (reason, error) {
+                (Some(reason), _) => reason,
+                (None, Some(error)) => (Why::Fails, first_line(&error.message)),
+                (None, None) => (Why::Fails, String::new()),
+            };
+            return Operation::unusable(candidate, why, detail);
+        }
+        if signatures.iter().any(|signature| !signature.fragile) {
+            signatures.sort_by_key(|signature| signature.fragile);
+        }
+        Operation {
+            kind: candidate.kind,
+            name: candidate.name.clone(),
+            form: candidate.form.clone(),
+            signatures,
+            indexable: candidate.volatility == Some(Volatility::Immutable),
+            unusable: None,
+        }
+    }
+
+    /// Runs a call on all rows, or else on the typical ones; twice, and an aggregate also in the other order.
+    pub(super) fn attempt(&mut self, candidate: &Candidate, tried: &[Tried]) -> Result<Outcome, Trouble> {
+        let aggregate = candidate.kind == OperationKind::Aggregate;
+        let call = self.call(candidate, tried);
+        let mut fragile = false;
+        let rows = match self.ask(&call, TABLE, false, aggregate)? {
+            Reply::Rows(rows) => rows,
+            Reply::Failed(error) if error.class.is_harm() => return self.harmed(&error),
+            Reply::Failed(_) => {
+                fragile = true;
+                match self.ask(&call, TABLE, true, aggregate)? {
+                    Reply::Rows(rows) => rows,
+                    Reply::Failed(error) if error.class.is_harm() => return self.harmed(&error),
+                    Reply::Failed(error) => return Ok(Outcome::Fails(error)),
+                    Reply::Done { .. } => return Ok(Outcome::Unusable(Why::NotDrawn, "no rows".into())),
+                }
+            }
+            Reply::Done { .. } => return Ok(Outcome::Unusable(Why::NotDrawn, "no rows".into())),
+        };
+        let expected = match (aggregate, fragile) {
+            (true, _) => 1,
+            (false, true) => 2,
+            (false, false) => ROWS,
+        };
+        if rows.len() != expected || rows.columns != 1 {
+            return Ok(Outcome::Unusable(Why::NotDrawn, "returns a set of rows".into()));
+        }
+        let again = match self.ask(&call, TABLE, fragile, aggregate)? {
+            Reply::Rows(rows) => rows,
+            _ => return Ok(Outcome::Unusable(Why::Unsteady, "it fails the second time".into())),
+        };
+        let twin = |rows: &Rows| aggregate || same(&rows.values[..1], &rows.values[rows.values.len() - 1..]);
+        if !same(&rows.values, &again.values) || !twin(&rows) {
+            return Ok(Outcome::Unusable(Why::Unsteady, String::new()));
+        }
+        if aggregate && !self.is_order_free(candidate, &call, &rows, tried, fragile)? {
+            return Ok(Outcome::Unusable(Why::OrderDependent, String::new()));
+        }
+        Ok(Outcome::Works { rows, fragile })
+    }
+
+    fn is_order_free(
+        &mut self,
+        candidate: &Candidate,
+        call: &Expr,
+        rows: &Rows,
+        tried: &[Tried],
+        fragile: bool,
+    ) -> Result<bool, Trouble> {
+        let Reply::Rows(other) = self.ask(call, REVERSED, fragile, true)? else { return Ok(false) };
+        if !same(&rows.values, &other.values) {
+            return Ok(false);
+        }
+        // Six rows do not show every rounding: a float that is computed, not picked, is taken for one.
+        let computed = match rows.values.first() {
+            Some(Value::Real(real)) => !tried.iter().any(|(ty, _)| self.holds_real(*ty, *real)),
+            _ => false,
+        };
+        let floats = tried.iter().any(|(ty, _)| self.types[*ty as usize].kind == Kind::Real);
+        Ok(!computed || (!floats && lists(&self.plan.exact_aggregates, &candidate.name)))
+    }
+
+    fn holds_real(&self, ty: u16, real: f64) -> bool {
+        self.types[ty as usize].values.iter().any(|value| value.parse() == Ok(real))
+    }
+
+    fn harmed(&mut self, error: &SqlError) -> Result<Outcome, Trouble> {
+        let message = first_line(&error.message);
+        self.session.reset()?;
+        self.build()?;
+        Ok(Outcome::Unusable(Why::Crashes, format!("{}: {message}", error.class.name())))
+    }
+
+    fn call(&self, candidate: &Candidate, tried: &[Tried]) -> Expr {
+        let arg = |(ty, constant): &Tried| match constant {
+            true => self.types[*ty as usize].value(0),
+            false => column(*ty),
+        };
+        let args: Vec<Expr> = tried.iter().map(arg).collect();
+        match (&candidate.form, candidate.kind) {
+            (Some(form), _) => Expr::operation(form.clone(), args),
+            (None, OperationKind::Aggregate) => Expr::aggregate(candidate.name.clone(), args),
+            (None, _) => Expr::function(candidate.name.clone(), args),
+        }
+    }
+
+    fn ask(&mut self, call: &Expr, table: &str, typical: bool, aggregate: bool) -> Result<Reply, Trouble> {
+        let key = || Expr::bare_column(KEY);
+        let ends = vec![Expr::int(0), Expr::int(ROWS as i64 - 1)];
+        let filter = typical.then(|| Expr::InList { expr: Box::new(key()), list: ends, negated: false });
+        let select = Select {
+            items: vec![call.clone().into()],
+            from: vec![TableRef::table(table)],
+            filter,
+            ..Select::default()
+        };
+        let mut query = Query::select(select);
+        if !aggregate {
+            query.order_by = vec![OrderItem { expr: key(), desc: false, nulls: None }];
+        }
+        self.session.query(&query)
+    }
+
+    fn is_accepted(&mut self, expr: Expr) -> Result<bool, Trouble> {
+        match self.ask(&expr, TABLE, false, false)? {
+            Reply::Failed(error) if error.class.is_harm() => self.harmed(&error).map(|_| false),
+            reply => Ok(matches!(reply, Reply::Rows(_))),
+        }
+    }
+
+    /// The type of a call's answer, if it is one of ours.
+    fn returned(
+        &mut self,
+        candidate: &Candidate,
+        tried: &[Tried],
+        rows: &Rows,
+    ) -> Result<Option<u16>, Trouble> {
+        for (ty, names) in &self.plan.returns {
+            if names.iter().any(|name| name.eq_ignore_ascii_case(&candidate.name)) {
+                return Ok(self.type_named(ty));
+            }
+        }
+        if let Some(ty) = candidate.returns.as_deref().and_then(|name| self.type_named(name)) {
+            return Ok(Some(ty));
+        }
+        let Some(word) = &self.plan.type_of else { return Ok(self.by_kind(&rows.values)) };
+        let call = Expr::operation(word.clone(), vec![self.call(candidate, tried)]);
+        let aggregate = candidate.kind == OperationKind::Aggregate;
+        Ok(match self.ask(&call, TABLE, true, aggregate)? {
+            Reply::Rows(rows) => match rows.values.first() {
+                Some(Value::Text(name)) => self.type_named(name),
+                _ => None,
+            },
+            _ => None,
+        })
+    }
+
+    /// The first type of the kind that all answers have, where kinds are all there is.
+    pub(super) fn by_kind<'v>(&self, values: impl IntoIterator<Item = &'v Value>) -> Option<u16> {
+        let mut kinds = values.into_iter().filter(|value| !value.is_null()).map(Value::kind);
+        let kind = kinds.next()?;
+        let plain = |ty: &SampleType| ty.kind == kind && !ty.pseudo;
+        if kinds.any(|other| other != kind) {
+            return None;
+        }
+        self.types.iter().position(plain).map(|at| at as u16)
+    }
+
+    pub(super) fn type_named(&self, name: &str) -> Option<u16> {
+        let plain = plain_name(name);
+        self.types.iter().position(|ty| ty.is_called(&plain)).map(|at| at as u16)
+    }
+
+    /// How many types a word of the engine's catalog stands for.
+    fn meanings(&self, param: &str) -> usize {
+        let plain = plain_name(param);
+        self.plan.groups.iter().find(|group| group.name == plain).map_or(1, |group| group.types.len())
+    }
+
+    fn type_at(&self, param: &str, step: usize) -> Option<u16> {
+        let plain = plain_name(param);
+        match self.plan.groups.iter().find(|group| group.name == plain) {
+            Some(group) => self.type_named(&group.types[step % group.types.len()]),
+            None => self.type_named(&plain),
+        }
+    }
+
+    /// Whether the engine has the type; boundaries it does not take are left out.
+    fn holds(&mut self, ty: &mut SampleType) -> Result<bool, Trouble> {
+        let name = Name::from("probe_type");
+        let mut values = Vec::new();
+        for at in 0..ty.values.len() {
+            let create = self.create(name.clone(), vec![self.column_of(ty, "c".into())]);
+            let insert = insert(name.clone(), vec![ty.value(at)]);
+            let mut taken = true;
+            for statement in [create, insert] {
+                if let Reply::Failed(error) = self.session.run(&statement)? {
+                    taken = false;
+                    if error.class.is_harm() {
+                        self.session.reset()?;
+                    }
+                }
+            }
+            let drop =
+                Statement::Drop { object: ObjectKind::Table, name: name.clone(), on: None, if_exists: true };
+            self.session.run(&drop)?;
+            match taken {
+                true => values.push(ty.values[at].clone()),
+                false if at == 0 => return Ok(false),
+                false => {}
+            }
+        }
+        ty.values = values;
+        Ok(true)
+    }
+
+    /// The two tables of samples.
+    fn build(&mut self) -> Result<(), Trouble> {
+        for reversed in [false, true] {
+            let name = Name::from(if reversed { REVERSED } else { TABLE });
+            let mut columns =
+                vec![ColumnDef { name: KEY.into(), ty: self.key_type(), constraints: Vec::new() }];
+            columns.extend(
+                self.types.iter().enumerate().map(|(at, ty)| self.column_of(ty, format!("p{at}").into())),
+            );
+            let create = self.create(name.clone(), columns);
+            let order: Vec<usize> = if reversed { (0..ROWS).rev().collect() } else { (0..ROWS).collect() };
+            let rows = order.into_iter().map(|row| insert(name.clone(), self.row(row)));
+            for statement in std::iter::once(create).chain(rows).collect::<Vec<_>>() {
+                if let Reply::Failed(error) = self.session.run(&statement)? {
+                    return Err(Trouble(format!("the table to probe with cannot be made: {error}")));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn row(&self, row: usize) -> Vec<Expr> {
+        let value = |at: usize, ty: &SampleType| match row {
+            2 if !ty.required => ty.null(self.dialect),
+            1 => ty.value(1),
+            3 => ty.value(at % 3),
+            4 if at % 2 == 0 && !ty.required => ty.null(self.dialect),
+            4 => ty.value(2),
+            _ => ty.value(0),
+        };
+        let key = Expr::int(row as i64);
+        let values = self.types.iter().enumerate().map(|(at, ty)| value(at, ty));
+        std::iter::once(key).chain(values).collect()
+    }
+
+    fn key_type(&self) -> DataType {
+        let int = self.types.iter().find(|ty| ty.kind == Kind::Int && !ty.pseudo);
+        int.map_or(DataType::new("INTEGER", Kind::Int), |ty| self.column_of(ty, KEY.into()).ty)
+    }
+
+    /// What is a way to use another type stands in a column of that.
+    fn column_of(&self, ty: &SampleType, name: Name) -> ColumnDef {
+        let base = self.types.iter().find(|base| ty.pseudo && !base.pseudo && base.kind == ty.kind);
+        let ty = base.unwrap_or(ty);
+        let declared = self.plan.types.iter().find(|line| line.name == ty.name);
+        let spelled = declared.and_then(|line| line.column.clone()).unwrap_or_else(|| ty.name.clone());
+        let constraints = if ty.required { vec![ColumnConstraint::NotNull] } else { Vec::new() };
+        ColumnDef { name, ty: DataType::new(spelled, ty.kind), constraints }
+    }
+
+    fn create(&self, name: Name, columns: Vec<ColumnDef>) -> Statement {
+        let suffix = Some(&self.plan.table_suffix).filter(|suffix| !suffix.is_empty());
+        Statement::CreateTable(CreateTable {
+            name,
+            temporary: false,
+            columns,
+            constraints: Vec::new(),
+            options: suffix.map(|suffix| Name::from(suffix.as_str())).into_iter().collect(),
+            query: None,
+        })
+    }
+}
+
+/// What was learned of a candidate so far.
+#[derive(Default)]
+pub(super) struct Found {
+    pub signatures: Vec<Signature>,
+    pub error: Option<SqlError>,
+    pub reason: Option<(Why, String)>,
+    /// Nothing more is to be tried.
+    pub fatal: bool,
+}
+
+fn insert(table: Name, row: Vec<Expr>) -> Statement {
+    let source = InsertSource::Values(vec![row]);
+    Statement::Insert(Insert { table, or: None, columns: Vec::new(), source, upsert: None })
+}
+
+fn column(ty: u16) -> Expr {
+    Expr::bare_column(format!("p{ty}"))
+}
+
+fn lists(names: &[Name], name: &str) -> bool {
+    names.iter().any(|listed| listed.eq_ignore_ascii_case(name))
+}
+
+fn same(left: &[Value], right: &[Value]) -> bool {
+    left.len() == right.len()
+        && std::iter::zip(left, right).all(|(a, b)| {
+            a == b || (a.kind() == b.kind() && compare_values(a, b) == std::cmp::Ordering::Equal)
+        })
+}
+
+fn first_line(message: &str) -> String {
+    message.lines().next().unwrap_or_default().chars().take(120).collect()
+}

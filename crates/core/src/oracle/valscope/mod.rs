@@ -1,0 +1,171 @@
+//! ValScope: a query against a mutation of it that can only have more rows, or fewer, or larger values, or
+//! smaller ones ("ValScope", and "PINOLO" which it extends; the relation is our own, see below).
+//!
+//! ```sql
+//! SELECT MAX(c0) FROM t0 WHERE c1 < 100;
+//! SELECT MAX(c0) FROM t0 WHERE c1 < 100 OR c2 = 1;   -- not smaller; NULL above may become anything
+//! ```
+//!
+//! One relation instead of the paper's two: an injective map from the rows of the smaller result to those of
+//! the larger one, along which every column is equal or moves one way, with or without NULLs ([`relation`]).
+//! A mutator states it for one node ([`mutators`]), a table of rules carries it to the root ([`rules`],
+//! [`propagate`]), and the results are held against it ([`compare`]). A mutation that a rule stops is not
+//! used: multiplying signs, as the paper does, loses NULLs and goes wrong in its own figure 3.
+//!
+//! Conditions (SOUNDNESS 4), each a rule that stops:
+//! - NOT and IS FALSE are over strong predicates only (pointwise in FALSE < NULL < TRUE).
+//! - The ON and the padded side of an outer join do not change.
+//! - What is grouped, deduplicated or compared by a set operator does not change, and its equal values are
+//!   identical (SOUNDNESS 0.8).
+//! - SUM over a changed set is over small numbers that are never negative; AVG and variances are not over
+//!   one at all. Values that change are numbers, arithmetic on them is over small whole ones.
+//! - Comparison mutators are between operands of one kind. Where types are dynamic all comparisons share
+//!   one order over all values, which serves as well.
+//! - LIMIT is under an ORDER BY of every column, over rows that do not change.
+//! - A one-sided error is not a difference.
+
+pub mod compare;
+mod facts;
+mod mutate;
+pub mod mutators;
+mod propagate;
+pub mod relation;
+pub mod rules;
+
+use facts::Facts;
+use mutate::{Site, mutated, sites};
+use propagate::predict;
+use relation::Relation;
+use rules::{Rule, Stop};
+
+use super::Oracle;
+use super::arms::Arms;
+use crate::dialect::Dialect;
+use crate::engine::Trouble;
+use crate::finding::Verdict;
+use crate::generate::{Generator, State};
+use crate::session::Session;
+use crate::sql::Query;
+use crate::subject::Subject;
+
+pub struct ValScope;
+
+/// The names of the choices that say what is mutated: `mutation-1 = "drop-conjunct 0"`.
+const MUTATION: &str = "mutation";
+
+/// Queries drawn before a database is given up.
+const DRAWS: usize = 8;
+
+/// What `check` derives from a subject.
+pub struct Derived {
+    pub mutated: Query,
+    pub relation: Relation,
+    pub rules: Vec<Rule>,
+    pub mutators: Vec<&'static str>,
+}
+
+/// The mutation that a subject names and what is predicted of it, or why nothing is.
+pub fn derive(subject: &Subject, dialect: &Dialect) -> Result<Derived, Stop> {
+    let query = subject.query().ok_or(Stop("not one query"))?;
+    let all = sites(query, dialect);
+    let mut chosen: Vec<Site> = Vec::new();
+    for (_, choice) in subject.choices.iter().filter(|(name, _)| name.starts_with(MUTATION)) {
+        let (name, number) = choice.split_once(' ').unwrap_or((choice, "0"));
+        if let Some((_, reason)) = mutators::REFUSED.iter().find(|(refused, _)| *refused == name) {
+            return Err(Stop(reason));
+        }
+        let mutator = mutators::by_name(name).ok_or(Stop("mutator that does not exist"))?;
+        let number = number.parse().unwrap_or(usize::MAX);
+        let is_it = |site: &&Site| site.mutator.name == mutator.name && site.number == number;
+        chosen.push(all.iter().find(is_it).ok_or(Stop("mutation site that is not there"))?.clone());
+    }
+    if chosen.is_empty() {
+        return Err(Stop("no mutation chosen"));
+    }
+    let mut state = State::default();
+    subject.setup.iter().for_each(|statement| state.apply(statement, dialect));
+    let state = (!subject.setup.is_empty()).then_some(&state);
+    let (relation, rules) = predict(query, &chosen, &Facts { dialect, state })?;
+    let mutators = chosen.iter().map(|site| site.mutator.note).collect();
+    Ok(Derived { mutated: mutated(query, &chosen), relation, rules, mutators })
+}
+
+impl Oracle for ValScope {
+    fn name(&self) -> &'static str {
+        "valscope"
+    }
+
+    fn about(&self) -> &'static str {
+        "a mutated query has no fewer, or no more, rows or no smaller, or no larger, values"
+    }
+
+    fn propose(&self, generator: &mut Generator) -> Option<Subject> {
+        for _ in 0..DRAWS {
+            generator.start_over();
+            let Some(query) = generator.composed_query() else { continue };
+            let chosen = choose(&query, generator);
+            if chosen.is_empty() {
+                continue;
+            }
+            let mut subject = Subject::new(self.name(), query);
+            for (at, site) in chosen.iter().enumerate() {
+                let choice = format!("{} {}", site.mutator.name, site.number);
+                subject = subject.with_choice(&format!("{MUTATION}-{}", at + 1), &choice);
+            }
+            return Some(subject);
+        }
+        None
+    }
+
+    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
+        let derived = match derive(subject, session.dialect()) {
+            Ok(derived) => derived,
+            Err(Stop(reason)) => return Ok(Verdict::skip(reason)),
+        };
+        derived.mutators.iter().for_each(|note| session.note(note));
+        derived.rules.iter().for_each(|rule| session.note(rule.note()));
+        let Some(query) = subject.query() else { return Ok(Verdict::skip("not one query")) };
+        let mut arms = Arms::new(derived.relation.text());
+        arms.ask("original", query.clone(), session)?;
+        arms.ask("mutation", derived.mutated, session)?;
+        if let Some(verdict) = arms.unanswered(session)? {
+            return Ok(verdict);
+        }
+        let (original, mutated) = (arms.rows(0), arms.rows(1));
+        let nonempty = !original.is_empty() || !mutated.is_empty();
+        match compare::violation(&derived.relation, original, mutated) {
+            None => Ok(Verdict::Pass { nonempty }),
+            Some(difference) => arms.differ(difference, subject, session),
+        }
+    }
+}
+
+/// A site that the rules carry to the root, now and then with a second one.
+fn choose(query: &Query, generator: &mut Generator) -> Vec<Site> {
+    let facts = Facts { dialect: generator.dialect, state: Some(generator.state) };
+    let mut left = sites(query, generator.dialect);
+    let mut chosen: Vec<Site> = Vec::new();
+    let wanted = if generator.rng.chance(20) { 2 } else { 1 };
+    while chosen.len() < wanted && !left.is_empty() {
+        // Mutators by turns: some have a site at every node, others seldom one.
+        let mut present: Vec<&'static str> = left.iter().map(|site| site.mutator.name).collect();
+        present.dedup();
+        present.sort_unstable();
+        present.dedup();
+        let name = *generator.rng.pick(&present);
+        let places: Vec<usize> = (0..left.len()).filter(|at| left[*at].mutator.name == name).collect();
+        let site = left.swap_remove(*generator.rng.pick(&places));
+        chosen.push(site);
+        if predict(query, &chosen, &facts).is_err() || hides_another(query, &chosen) {
+            chosen.pop();
+        }
+    }
+    chosen
+}
+
+/// One mutation undoes another: the query is as with one of them alone.
+fn hides_another(query: &Query, chosen: &[Site]) -> bool {
+    let [_, _] = chosen else { return false };
+    let both = mutated(query, chosen);
+    chosen.iter().any(|site| mutated(query, std::slice::from_ref(site)) == both)
+}

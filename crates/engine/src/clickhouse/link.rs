@@ -1,0 +1,111 @@
+//! How statements get to ClickHouse and answers back: by the library in this process, or by HTTP.
+
+use std::time::Duration;
+
+use dissent_core::engine::{ErrorClass, SqlError};
+use dissent_core::sql::Value;
+use dissent_core::sql::value::hex;
+
+use super::api::Connection;
+use super::errors;
+use super::home::Home;
+
+/// What an engine needs of the way to it.
+pub trait Link {
+    /// Runs a statement with values for its parameters; the answer is in the format asked for.
+    fn query(&mut self, question: &Question) -> Result<Vec<u8>, SqlError>;
+
+    /// A connection as good as new, after the last one was lost; says why there is none.
+    fn renew(&mut self) -> Result<(), String>;
+
+    /// Whether what is made there stays there without us.
+    fn is_shared(&self) -> bool;
+}
+
+pub struct Question<'a> {
+    pub sql: &'a str,
+    pub format: &'a str,
+    /// The parameters `p1`, `p2` and so on, as ClickHouse reads them.
+    pub parameters: &'a [String],
+    /// What the engine has been given for the statement; beyond it something is wrong.
+    pub limit: Duration,
+}
+
+/// The library in this process.
+pub struct Library {
+    /// Closed before its directory goes: fields are dropped in order.
+    pub connection: Connection,
+    pub _home: Home,
+}
+
+impl Link for Library {
+    fn query(&mut self, question: &Question) -> Result<Vec<u8>, SqlError> {
+        for (at, value) in question.parameters.iter().enumerate() {
+            let text = value.replace('\\', "\\\\").replace('\'', "\\'");
+            let set = format!("SET param_p{} = '{text}'", at + 1);
+            self.connection.query(&set, "Null").map_err(errors::error)?;
+        }
+        self.connection.query(question.sql, question.format).map_err(|message| {
+            // What a query wrote before it failed is otherwise returned by the next one.
+            let _ = self.connection.query("SELECT 1", "Null");
+            errors::error(message)
+        })
+    }
+
+    /// It is gone only with our process.
+    fn renew(&mut self) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn is_shared(&self) -> bool {
+        false
+    }
+}
+
+/// A value as ClickHouse reads those of parameters: the text of a cell in a file of columns separated by tabs.
+pub fn parameter(value: &Value) -> String {
+    match value {
+        Value::Null => "\\N".to_string(),
+        Value::Real(real) if real.is_nan() => "nan".to_string(),
+        Value::Real(real) => format!("{real:?}"),
+        Value::Bool(_) | Value::Int(_) | Value::Decimal(_) => value.to_string(),
+        Value::Text(text) | Value::Other { text, .. } => escaped(text),
+        Value::Blob(bytes) => {
+            let digits = hex(bytes);
+            (0..digits.len()).step_by(2).map(|at| format!("\\x{}", &digits[at..at + 2])).collect()
+        }
+    }
+}
+
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\\' => out.push_str("\\\\"),
+            '\t' => out.push_str("\\t"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\0' => out.push_str("\\0"),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// The way to the engine is gone.
+pub fn lost(message: String) -> SqlError {
+    SqlError { class: ErrorClass::ConnectionLost, code: "server-gone".to_string(), message }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_parameter_ends_it() {
+        assert_eq!(parameter(&Value::Null), "\\N");
+        assert_eq!(parameter(&Value::Text("a\tb\\N\n".to_string())), "a\\tb\\\\N\\n");
+        assert_eq!(parameter(&Value::Blob(vec![0, 255])), "\\x00\\xff");
+        assert_eq!(parameter(&Value::Real(f64::NEG_INFINITY)), "-inf");
+    }
+}

@@ -1,0 +1,14 @@
+//! What every engine must do, whichever it is. A test per target says in that target's words how to bring
+//! each thing about; an engine that cannot be obtained is skipped with a loud line, unless
+//! `DISSENT_REQUIRE_ENGINES=1`.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod clickhouse;
+mod duckdb;
+mod mysql;
+mod postgres;
+mod responder;
+mod sqlite;
+mod suite;

@@ -1,0 +1,181 @@
+//! MySQL, MariaDB, OceanBase, and the dialects of Percona Server and TiDB on MySQL.
+
+use dissent_core::engine::ErrorClass;
+use dissent_core::sql::{Kind, Value};
+
+use super::suite::{PreparedWords, Suite, decimal, open, other, text, ty, value};
+
+/// A thousand rows to join.
+macro_rules! thousand {
+    ($query:literal) => {
+        concat!("WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 1000) ", $query)
+    };
+}
+
+/// MySQL, MariaDB and their relatives.
+fn mysql(target: &str) -> Suite {
+    Suite {
+        target: target.to_string(),
+        values: vec![
+            ("SELECT NULL", Value::Null),
+            ("SELECT TRUE", Value::Int(1)),
+            ("SELECT 9223372036854775807", Value::Int(i64::MAX)),
+            ("SELECT -9223372036854775808", Value::Int(i64::MIN)),
+            ("SELECT 18446744073709551615", decimal("18446744073709551615")),
+            ("SELECT CAST(18446744073709551615 AS UNSIGNED)", decimal("18446744073709551615")),
+            ("SELECT 1.50", decimal("1.5")),
+            ("SELECT -0.00", decimal("0")),
+            ("SELECT 1e300", Value::Real(1e300)),
+            ("SELECT 1e-1 + 2e-1", Value::Real(0.1 + 0.2)),
+            ("SELECT ''", text("")),
+            ("SELECT 'it''s \u{e9}\u{1f980} \\\\'", text("it's \u{e9}\u{1f980} \\")),
+            ("SELECT CAST('a' AS BINARY)", Value::Blob(b"a".to_vec())),
+            ("SELECT x'00ff'", Value::Blob(vec![0, 255])),
+            ("SELECT DATE '2020-02-29'", other(Kind::Date, "2020-02-29")),
+            ("SELECT TIME '23:59:59.5'", other(Kind::Time, "23:59:59.5")),
+            ("SELECT TIMESTAMP '1999-12-31 00:00:00'", other(Kind::Timestamp, "1999-12-31 00:00:00")),
+            ("SELECT COUNT(*) FROM (SELECT 1) AS d", Value::Int(1)),
+            ("SELECT SUM(1) FROM (SELECT 1) AS d", decimal("1")),
+        ],
+        stored: vec![
+            (ty("BOOLEAN", Kind::Bool), "TRUE", Value::Int(1)),
+            (ty("TINYINT", Kind::Int), "-128", Value::Int(-128)),
+            (ty("INT", Kind::Int), "2147483647", Value::Int(i32::MAX.into())),
+            (ty("BIGINT", Kind::Int), "-9223372036854775808", Value::Int(i64::MIN)),
+            (ty("BIGINT", Kind::Int), "NULL", Value::Null),
+            (ty("BIGINT UNSIGNED", Kind::Int), "18446744073709551615", decimal("18446744073709551615")),
+            (ty("DOUBLE", Kind::Real), "1.7976931348623157e308", Value::Real(f64::MAX)),
+            (ty("DOUBLE", Kind::Real), "-0.1", Value::Real(-0.1)),
+            (
+                ty("DECIMAL(40, 10)", Kind::Decimal),
+                "123456789012345678901234567890.5",
+                decimal("123456789012345678901234567890.5"),
+            ),
+            (ty("VARCHAR(20)", Kind::Text), "''", text("")),
+            (ty("VARCHAR(20)", Kind::Text), "'it''s \u{e9}\u{1f980} \\\\'", text("it's \u{e9}\u{1f980} \\")),
+            (ty("TEXT", Kind::Text), "'a '", text("a ")),
+            (ty("CHAR(3)", Kind::Text), "'a'", text("a")),
+            (ty("VARBINARY(20)", Kind::Blob), "x'00ff27'", Value::Blob(vec![0, 255, 39])),
+            (ty("BLOB", Kind::Blob), "x''", Value::Blob(vec![])),
+            (ty("DATE", Kind::Date), "'2020-02-29'", other(Kind::Date, "2020-02-29")),
+            (ty("DATE", Kind::Date), "'9999-12-31'", other(Kind::Date, "9999-12-31")),
+            (ty("TIME(1)", Kind::Time), "'-26:03:04.5'", other(Kind::Time, "-26:03:04.5")),
+            (
+                ty("DATETIME", Kind::Timestamp),
+                "'1999-12-31 23:59:59'",
+                other(Kind::Timestamp, "1999-12-31 23:59:59"),
+            ),
+            (
+                ty("DATETIME(6)", Kind::Timestamp),
+                "'2020-02-29 12:30:00.5'",
+                other(Kind::Timestamp, "2020-02-29 12:30:00.500000"),
+            ),
+        ],
+        insert: |_| "INSERT INTO r VALUES (?)".to_string(),
+        setup: &["CREATE TABLE k(a INTEGER PRIMARY KEY)", "INSERT INTO k VALUES (1)"],
+        errors: &[
+            ("SELEC 1", ErrorClass::Syntax),
+            ("SELECT nothing", ErrorClass::Semantic),
+            ("SELECT * FROM nowhere", ErrorClass::Semantic),
+            ("SELECT k.a, COUNT(*) FROM k", ErrorClass::Semantic),
+            ("INSERT INTO k VALUES (1)", ErrorClass::Constraint),
+            ("INSERT INTO k VALUES (NULL)", ErrorClass::Constraint),
+            ("INSERT INTO k VALUES (2147483648)", ErrorClass::Runtime),
+            ("INSERT INTO k VALUES ('a')", ErrorClass::Runtime),
+            ("SELECT 9223372036854775807 + a FROM k", ErrorClass::Runtime),
+            ("SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1815", ErrorClass::Internal),
+        ],
+        prepared: PreparedWords {
+            create: "CREATE TABLE p(a INTEGER NOT NULL, b VARCHAR(100))",
+            insert: "INSERT INTO p VALUES (?, ?)",
+            count: "SELECT COUNT(*) FROM p WHERE a > ?",
+            types: [ty("INT", Kind::Int), ty("VARCHAR(100)", Kind::Text)],
+            wrong: ("SELECT nothing", ErrorClass::Semantic),
+            unkeyed: Some(Value::Null),
+        },
+        sql_prepared: &[
+            "PREPARE q FROM 'SELECT ? + 1'",
+            "SET @a = 41",
+            "EXECUTE q USING @a",
+            "DEALLOCATE PREPARE q",
+        ],
+        endless: thousand!("SELECT COUNT(*) FROM r, r AS s, r AS t, r AS u WHERE r.n + s.n + t.n < u.n - 1"),
+        boundless: Some(["SET SESSION max_execution_time = 0", "SELECT SLEEP(100)"]),
+        many_rows: thousand!("SELECT n FROM r"),
+        mess: &[
+            "SET div_precision_increment = 7",
+            "CREATE TABLE left_over(a INTEGER)",
+            "BEGIN",
+            "INSERT INTO left_over VALUES (1)",
+        ],
+        setting: ("SELECT @@div_precision_increment", Value::Int(4)),
+        server: Some(|engine| {
+            let Value::Text(file) = value(engine, "SELECT @@pid_file") else { panic!() };
+            std::fs::read_to_string(file).unwrap().trim().parse().unwrap()
+        }),
+    }
+}
+
+#[test]
+fn mariadb_10_11() {
+    let suite = mysql("mariadb@10.11");
+    Suite { boundless: Some(["SET max_statement_time = 0", "SELECT SLEEP(100)"]), ..suite }.run();
+}
+
+#[test]
+fn mysql_newest() {
+    mysql("mysql").run();
+}
+
+/// It has no limit of its own for a statement, and knows no WITH.
+#[test]
+fn mysql_5_6() {
+    let suite = mysql("mysql@5.6");
+    Suite {
+        endless: "SELECT BENCHMARK(1000000000000, MD5('a'))",
+        many_rows: "SELECT 1 FROM information_schema.collations, mysql.help_topic",
+        boundless: None,
+        ..suite
+    }
+    .run();
+}
+
+#[test]
+fn oceanbase_newest() {
+    let suite = mysql("oceanbase");
+    Suite {
+        boundless: Some(["SET ob_query_timeout = 1000000000", "SELECT SLEEP(100)"]),
+        server: Some(|_| child("seekdb")),
+        ..suite
+    }
+    .run();
+}
+
+/// The child of ours that goes by this name.
+fn child(name: &str) -> libc::pid_t {
+    let us = std::process::id().to_string();
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        // `1234 (seekdb) S 1233 …`
+        let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        let parent = stat.rsplit(") ").next().and_then(|rest| rest.split(' ').nth(1));
+        if stat.contains(&format!("({name})")) && parent == Some(&us) {
+            return entry.file_name().to_string_lossy().parse().unwrap();
+        }
+    }
+    panic!("no child {name}");
+}
+
+/// A server that somebody else runs, by its address: ours, in this test.
+#[test]
+fn mysql_by_address() {
+    let Some((mut server, _)) = open("mysql") else { return };
+    let Value::Text(socket) = value(server.as_mut(), "SELECT @@socket") else { panic!() };
+    let databases = "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name LIKE 'dissent%'";
+    let host = socket.replace('/', "%2F");
+    // Percona Server and TiDB cannot be obtained; their dialects are tried on their relative.
+    for scheme in ["mysql", "percona", "tidb"] {
+        let suite = mysql(&format!("{scheme}://root@{host}/"));
+        Suite { server: None, ..suite }.run();
+        assert_eq!(value(server.as_mut(), databases), Value::Int(1), "only the server's own is left");
+    }
+}
