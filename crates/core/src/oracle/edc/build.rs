@@ -1,6 +1,6 @@
 //! The stored table: built of the base table, and compared with it before anything is asked.
 
-use super::case::Case;
+use super::case::{Case, cast_type};
 use super::rewrite::{qualified, rewrite, stand_in};
 use super::{INDEX, INDEXED, INFERRED, RELATION, RESULT, SHAPE, STORAGE, STORED, TYPES};
 use crate::dialect::{Dialect, Feature};
@@ -159,12 +159,11 @@ fn inferred_type(case: &Case, session: &mut Session) -> Result<Option<DataType>,
     if dialect.can(Feature::DynamicTyping) {
         // Nothing is converted in a column without a type; a CAST has the affinity of its type.
         return Ok(Some(match &case.operation {
-            Expr::Cast { ty, .. } => ty.clone(),
             Expr::Column(reference) => {
                 let column = case.columns.iter().find(|column| column.name == reference.column);
                 column.map_or(DataType::new("", Kind::Any), |column| column.ty.clone())
             }
-            _ => DataType::new("", Kind::Any),
+            other => cast_type(other).unwrap_or(DataType::new("", Kind::Any)),
         }));
     }
     let Some((before, after)) = dialect.view_type.as_deref().and_then(|text| text.split_once("{}")) else {

@@ -1,7 +1,7 @@
 //! A subject read: the table, the operation, and whether the one may stand for the other at all.
 
 use super::RESULT;
-use crate::dialect::{Dialect, Feature};
+use crate::dialect::{Dialect, Feature, Function};
 use crate::generate::{Column, State};
 use crate::oracle::gate::has_aggregate;
 use crate::sql::visit::{
@@ -99,12 +99,17 @@ impl Case {
     pub fn has_no_one_representative(&self, query: &Query) -> bool {
         let folds = |expr: &Expr| match expr {
             Expr::Column(c) => self.columns.iter().any(|column| column.name == c.column && !column.identity),
-            Expr::Collate { .. } => true,
+            collated if is_collated(collated) => true,
             other => strip(other) == self.operation && !self.result.identity,
         };
         let mut mentions = !self.result.identity;
         visit::each_expr(query, |expr| mentions |= folds(expr));
-        mentions && deduplicates(query, self.keys.is_some())
+        mentions && self.deduplicates(query)
+    }
+
+    /// Whether one of several equal values may stand for all of them.
+    pub fn deduplicates(&self, query: &Query) -> bool {
+        deduplicates(query, self.keys.is_some())
     }
 }
 
@@ -169,7 +174,7 @@ fn collations(
     dialect: &Dialect,
 ) -> Result<(), &'static str> {
     const LOST: &str = "collation that is lost or weakened by storing";
-    if any_expr(operation, |inner| matches!(inner, Expr::Collate { .. })) {
+    if any_expr(operation, is_collated) {
         return Err(LOST);
     }
     let collated = base
@@ -179,6 +184,27 @@ fn collations(
     let declared =
         dialect.can(Feature::DynamicTyping) || subject.choice(super::TYPES) == Some(super::INFERRED);
     if collated && declared { Err(LOST) } else { Ok(()) }
+}
+
+/// COLLATE, as a node or as an operation of the catalog.
+pub fn is_collated(expr: &Expr) -> bool {
+    match expr {
+        Expr::Collate { .. } => true,
+        Expr::Operation { form, .. } => form.contains(" COLLATE "),
+        _ => false,
+    }
+}
+
+/// The type that an operation casts to, as a node or as an operation of the catalog.
+pub fn cast_type(expr: &Expr) -> Option<DataType> {
+    match expr {
+        Expr::Cast { ty, .. } => Some(ty.clone()),
+        Expr::Operation { form, .. } => {
+            let ty = form.strip_prefix("CAST({} AS ")?.strip_suffix(')')?;
+            Some(DataType::new(ty, Kind::Any))
+        }
+        _ => None,
+    }
 }
 
 fn aggregate_conditions(
@@ -236,6 +262,12 @@ pub fn is_json(expr: &Expr) -> bool {
 fn behaves_otherwise(expr: &Expr, dialect: &Dialect) -> bool {
     match expr {
         Expr::Literal(Value::Blob(_)) => dialect.types.iter().any(|entry| entry.dual),
+        Expr::Operation { form, .. } => {
+            let names = |function: &Function| {
+                !function.storable && form.split([' ', '(', ')']).any(|word| word == &*function.name)
+            };
+            dialect.functions.iter().any(names)
+        }
         Expr::Function { name, .. } => dialect
             .functions
             .iter()
@@ -247,9 +279,9 @@ fn behaves_otherwise(expr: &Expr, dialect: &Dialect) -> bool {
 /// What has an affinity of its own in a dialect where columns have one.
 fn keeps_affinity(expr: &Expr) -> bool {
     match expr {
-        Expr::Column(_) | Expr::Cast { .. } => true,
+        Expr::Column(_) => true,
         Expr::Collate { expr, .. } => keeps_affinity(expr),
-        _ => false,
+        other => cast_type(other).is_some(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::case::{has_identity, result_column, strip};
+use super::case::{has_identity, is_collated, result_column, strip};
 use super::queries::{self, Result};
 use super::rewrite::{inline, qualified};
 use super::{INDEXED, INFERRED, RESULT, STORAGE, TYPES};
@@ -227,8 +227,8 @@ fn expression(g: &mut Generator, table: &mut TableInMaking) -> Option<(Expr, Kin
     let drawn = inner.under(rules, |inner| {
         inner.from_clause(1)?;
         let of_catalog = !inner.dialect.repertoire.is_empty() && inner.rng.chance(75);
-        for _ in 0..40 {
-            if of_catalog {
+        for attempt in 0..60 {
+            if of_catalog && attempt < 40 {
                 match inner.any_operation(1) {
                     Some((drawn, kind)) if is_operation(&drawn) => return Some((strip(&drawn), kind)),
                     _ => continue,
@@ -249,10 +249,9 @@ fn expression(g: &mut Generator, table: &mut TableInMaking) -> Option<(Expr, Kin
 
 /// Something is done with a column, and it may be stored (see the conditions).
 fn is_operation(expr: &Expr) -> bool {
-    let collates = |inner: &Expr| matches!(inner, Expr::Collate { .. });
     !matches!(expr, Expr::Column(_))
         && any_expr(expr, |inner| matches!(inner, Expr::Column(_)))
-        && !any_expr(expr, collates)
+        && !any_expr(expr, is_collated)
 }
 
 /// An index on the base table, over the operation or what it reads: it changes the plan, not the answer.
