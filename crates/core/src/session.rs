@@ -130,8 +130,6 @@ impl<'a> Session<'a> {
 
     fn run_text(&mut self, sql: &str) -> Result<Reply, Trouble> {
         let reply = self.timed(sql, |engine| engine.execute(sql))?;
-        if let Reply::Failed(error) = &reply {
-        }
         self.count_reply(&reply);
         Ok(reply)
     }
@@ -202,14 +200,3 @@ impl<'a> Session<'a> {
         Ok(Arm { label: label.to_string(), sql, outcome, plan: self.explain(query)? })
     }
 }
-    use std::io::Write;
-    if let Ok(p) = std::env::var("DISSENT_ERRORS") {
-        let _ = writeln!(
-            std::fs::File::options().create(true).append(true).open(p).unwrap(),
-            "{}\t{}\t{}\t{}",
-            error.class.name(),
-            error.code,
-            error.message.replace('\n', " "),
-            sql
-        );
-    }

@@ -234,8 +234,6 @@ const FILES: &[(&str, &str)] = &[
 fn written(name: &str) -> Result<toml::Table, DialectError> {
     let (_, text) =
         FILES.iter().find(|(n, _)| *n == name).ok_or_else(|| DialectError::Unknown(name.to_string()))?;
-        .ok()
-        .and_then(|dir| std::fs::read_to_string(format!("{dir}/{name}.toml")).ok());
     let mut file: toml::Table =
         toml::from_str(text).map_err(|error| DialectError::Malformed { name: name.to_string(), error })?;
     match file.remove("inherits") {
