@@ -67,7 +67,7 @@ struct OperationFigures {
     only_failing: usize,
 }
 
-/// Of NoREC's predicates over relations that have rows: how many keep which part of them.
+/// Of NoREC's predicates over relations of several rows: how many keep which part of them.
 #[derive(Serialize)]
 struct PredicateFigures {
     none: u64,

@@ -35,14 +35,14 @@ impl Generator<'_> {
     /// all of them.
     pub fn filter(&mut self, depth: usize) -> Expr {
         match self.rng.below(100) {
-            0..34 => self.predicate(depth),
-            34..54 => self.splitting_predicate(),
-            54..70 => {
+            0..30 => self.predicate(depth),
+            30..54 => self.splitting_predicate(),
+            54..76 => {
                 let predicate = self.predicate(depth);
                 Expr::binary(BinaryOp::Or, predicate, self.splitting_predicate())
             }
-            70..86 => self.predicate(depth).and(self.splitting_predicate()),
-            86..92 => self.predicate(depth).negate(),
+            76..84 => self.predicate(depth).and(self.splitting_predicate()),
+            84..90 => self.predicate(depth).negate(),
             // Whatever the first is on all rows, the second divides them.
             _ => {
                 let op = if self.rng.chance(50) { BinaryOp::Same } else { BinaryOp::NotSame };

@@ -214,7 +214,9 @@ impl<'a> Generator<'a> {
             if g.rng.chance(65) { call.is_not(Truth::Null) } else { call.is(Truth::Null) }
         };
         let Some(ty) = ty else {
-            if loose && self.rng.chance(60) {
+            // Some types, such as points, are compared with nothing.
+            let plain = self.repertoire().types.iter().all(|ty| ty.literal.is_none());
+            if loose && plain && self.rng.chance(60) {
                 let other = self.value_expr(Kind::Any, 0);
                 return Expr::binary(self.comparison_op(), call, other);
             }

@@ -28,7 +28,7 @@ pub struct NoRec;
 
 const FORM: &str = "form";
 
-/// What is counted of predicates over relations that have rows.
+/// What is counted of predicates over relations of several rows.
 pub const SELECTS_NONE: &str = "predicates that select no row";
 pub const SELECTS_SOME: &str = "predicates that select some rows";
 pub const SELECTS_ALL: &str = "predicates that select all rows";
@@ -149,7 +149,8 @@ fn compare_rows(
     let expected = Rows { columns, values: marked.flat_map(|row| row[..columns].iter().cloned()).collect() };
     let kept = arms.rows(0).clone();
     // How well the generator knows the data: it should select some rows, not none and not all.
-    if !all.is_empty() {
+    // A single row cannot be divided.
+    if all.len() > 1 {
         session.note(match expected.len() {
             0 => SELECTS_NONE,
             some if some == all.len() => SELECTS_ALL,
