@@ -246,7 +246,7 @@ mod tests {
     fn rewritten(operation: Expr, select: Select) -> std::result::Result<String, &'static str> {
         let column = |name: &str| ColumnDef {
             name: name.into(),
-            ty: DataType::new("INT", Kind::Int),
+            ty: DataType::new("INTEGER", Kind::Int),
             constraints: Vec::new(),
         };
         let base = CreateTable {

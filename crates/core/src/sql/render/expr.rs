@@ -36,8 +36,8 @@ fn binding(expr: &Expr) -> Binding {
         // Dialects differ in whether `NOT EXISTS` is one operator or two.
         Expr::Exists { negated: true, .. } => Binding::Not,
         Expr::Collate { .. } => Binding::Special,
-        // What is open at either end takes its operands from there.
-        Expr::Operation { form, .. } if form.starts_with("{}") || form.ends_with("{}") => Binding::Special,
+        // What is open at either end takes its operands from there, and may bind as loosely as OR.
+        Expr::Operation { form, .. } if form.starts_with("{}") || form.ends_with("{}") => Binding::Or,
         Expr::Literal(Value::Int(i)) if *i < 0 => Binding::Sign,
         Expr::Literal(Value::Real(r)) if r.is_sign_negative() => Binding::Sign,
         Expr::Literal(Value::Decimal(digits)) if digits.starts_with('-') => Binding::Sign,

@@ -96,3 +96,26 @@ impl Renderer<'_> {
         self.push(")");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sql::{BinaryOp, UnaryOp};
+
+    fn column(name: &str) -> Expr {
+        Expr::bare_column(name)
+    }
+
+    /// MySQL reads `a AND b || c` as `(a AND b) OR c`, PostgreSQL and DuckDB read `~a + 1` as `~(a + 1)`.
+    #[test]
+    fn what_dialects_rank_differently_is_in_parentheses() {
+        let dialect = Dialect::load("mysql", "9.7").unwrap();
+        let either = Expr::operation("{} || {}", vec![column("c1"), column("c2")]);
+        let both = column("c0").and(either.clone());
+        assert_eq!(expr_to_sql(&both, &dialect), "c0 AND (c1 || c2)");
+        assert_eq!(expr_to_sql(&either.negate(), &dialect), "NOT (c1 || c2)");
+        let bits = Expr::unary(UnaryOp::BitNot, column("c0"));
+        let sum = Expr::binary(BinaryOp::Add, bits, Expr::int(1));
+        assert_eq!(expr_to_sql(&sum, &dialect), "(~c0) + 1");
+    }
+}
