@@ -4,7 +4,7 @@ use super::case::{Case, cast_type};
 use super::rewrite::{qualified, rewrite, stand_in};
 use super::{INDEX, INDEXED, INFERRED, RELATION, RESULT, SHAPE, STORAGE, STORED, TYPES};
 use crate::dialect::{Dialect, Feature};
-use crate::engine::{Reply, Trouble};
+use crate::engine::{Reply, Rows, Trouble};
 use crate::finding::{Class, Verdict};
 use crate::oracle::arms::Arms;
 use crate::oracle::judge::{self, Difference, Equality};
@@ -224,8 +224,8 @@ pub fn verify(case: &Case, session: &mut Session) -> Result<Verdict, Trouble> {
     }
     let difference = judge::compare(arms.rows(0), arms.rows(1), Equality::Exact);
     let compares = session.dialect().can(Feature::HiddenDigits);
-    let exact = arms.rows(0).iter().any(|row| matches!(row.last(), Some(Value::Decimal(_))));
-    if compares && !same_to_the_engine(case, exact, session)? {
+    let shown = Shown::of(arms.rows(0), case.is_dual(&query, session.dialect()));
+    if compares && !same_to_the_engine(case, &shown, session)? {
         return Ok(Verdict::skip(CHANGED));
     }
     let Some(difference) = difference else { return Ok(Verdict::Pass { nonempty: true }) };
@@ -238,18 +238,48 @@ pub fn verify(case: &Case, session: &mut Session) -> Result<Verdict, Trouble> {
     arms.differ(Difference { class: Class::Representation, ..difference }, &subject, session)
 }
 
-/// Compares result and operation row by row, or group by group, in the engine; `exact` numbers also by the
-/// digits behind those that are shown, which a comparison may not look at.
-fn same_to_the_engine(case: &Case, exact: bool, session: &mut Session) -> Result<bool, Trouble> {
+/// What results are, by what is shown of them.
+struct Shown {
+    /// Exact numbers, with digits behind those that are shown, which a comparison may not look at.
+    exact: bool,
+    /// Text or bytes, which have a collation; or nothing but NULL.
+    collated: bool,
+    /// Bytes, which as a column outweigh any text.
+    bytes: bool,
+}
+
+impl Shown {
+    fn of(rows: &Rows, dual: bool) -> Shown {
+        let any = |test: fn(&Value) -> bool| rows.iter().filter_map(<[Value]>::last).any(test);
+        let numeric = any(|value| !matches!(value, Value::Text(_) | Value::Blob(_) | Value::Null));
+        Shown {
+            exact: any(|value| matches!(value, Value::Decimal(_))),
+            collated: !numeric && !dual,
+            bytes: any(|value| matches!(value, Value::Blob(_))) && !dual,
+        }
+    }
+}
+
+/// Compares result and operation row by row, or group by group, in the engine.
+fn same_to_the_engine(case: &Case, shown: &Shown, session: &mut Session) -> Result<bool, Trouble> {
     let (base, stored) = (case.base.name.clone(), Name::from(STORED));
     let result = stand_in(case, Some(&stored));
     let same =
         |key: &Expr| Expr::binary(BinaryOp::Same, qualified(key, Some(&base)), qualified(key, Some(&stored)));
     let differs = |operation: Expr, result: Expr| {
-        let differs = Expr::binary(BinaryOp::NotSame, operation.clone(), result.clone());
-        let magnified = |expr| Expr::binary(BinaryOp::Mul, expr, Expr::int(1_000_000_000));
-        let behind = || Expr::binary(BinaryOp::NotSame, magnified(operation), magnified(result));
-        if exact { Expr::binary(BinaryOp::Or, differs, behind()) } else { differs }
+        let differs =
+            |of: &dyn Fn(&Expr) -> Expr| Expr::binary(BinaryOp::NotSame, of(&operation), of(&result));
+        let mut differences = vec![differs(&Expr::clone)];
+        if shown.exact {
+            let magnified = |expr: &Expr| Expr::binary(BinaryOp::Mul, expr.clone(), Expr::int(1_000_000_000));
+            differences.push(differs(&magnified));
+        }
+        let traits = [("COLLATION", shown.collated), ("COERCIBILITY", shown.bytes)];
+        for (name, _) in traits.iter().filter(|(_, matters)| *matters) {
+            differences.push(differs(&|expr| Expr::function(*name, vec![expr.clone()])));
+        }
+        let either = |left, right| Expr::binary(BinaryOp::Or, left, right);
+        differences.into_iter().reduce(either).unwrap_or(Expr::int(0))
     };
     let query = match &case.keys {
         None => {
