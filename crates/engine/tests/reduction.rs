@@ -375,16 +375,12 @@ fn all_passes_together() {
     assert_reduced(&["LEFT JOIN", "WHERE", "IS NULL"], "all", subject, &expected);
 }
 
-/// What a hunt finds on an engine with this bug.
+/// What a hunt finds on an engine with this bug. Not by EDC: both its queries are worded alike and lose a row
+/// (its reduction is tested beside it).
 fn hunted(bug: &'static [&'static str], cases: u64) -> Vec<Subject> {
     let (mut engine, dialect) = losing_a_row(bug);
-    let walk = Walk {
-        dialect: &dialect,
-        calm: None,
-        oracles: oracle::all().to_vec(),
-        seed: 7,
-        policy: Policy::default(),
-    };
+    let oracles = oracle::all().iter().copied().filter(|oracle| oracle.name() != "edc").collect();
+    let walk = Walk { dialect: &dialect, calm: None, oracles, seed: 7, policy: Policy::default() };
     let mut counting = Counting { cases_left: cases, ..Counting::default() };
     with_session(engine.as_mut(), &dialect, |session| {
         let mut number = 0;
