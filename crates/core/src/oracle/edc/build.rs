@@ -224,13 +224,13 @@ pub fn verify(case: &Case, session: &mut Session) -> Result<Verdict, Trouble> {
     }
     let difference = judge::compare(arms.rows(0), arms.rows(1), Equality::Exact);
     let compares = session.dialect().can(Feature::HiddenDigits);
-    let shown = Shown::of(arms.rows(0), case.is_dual(&query, session.dialect()));
+    let dual = case.reads_dual(session.dialect());
+    let shown = Shown::of(arms.rows(0), dual);
     if compares && !same_to_the_engine(case, &shown, session)? {
         return Ok(Verdict::skip(CHANGED));
     }
     let Some(difference) = difference else { return Ok(Verdict::Pass { nonempty: true }) };
-    let mild = difference.class == Class::Representation
-        || (difference.class == Class::WrongValues && case.is_dual(&query, session.dialect()));
+    let mild = difference.class == Class::Representation || (difference.class == Class::WrongValues && dual);
     if !compares || !mild {
         return Ok(Verdict::skip(CHANGED));
     }
@@ -244,7 +244,7 @@ struct Shown {
     exact: bool,
     /// Text or bytes, which have a collation; or nothing but NULL.
     collated: bool,
-    /// Bytes, which as a column outweigh any text.
+    /// Bytes, which as a column outweigh any text; or nothing but NULL.
     bytes: bool,
 }
 
@@ -255,7 +255,7 @@ impl Shown {
         Shown {
             exact: any(|value| matches!(value, Value::Decimal(_))),
             collated: !numeric && !dual,
-            bytes: any(|value| matches!(value, Value::Blob(_))) && !dual,
+            bytes: !numeric && !any(|value| matches!(value, Value::Text(_))) && !dual,
         }
     }
 }

@@ -85,13 +85,20 @@ impl Case {
     /// Whether a value that the operation or the query reads is a number or bytes by what is done with it:
     /// then a difference of values is one of representation (SOUNDNESS 2).
     pub fn is_dual(&self, query: &Query, dialect: &Dialect) -> bool {
-        let dual = |reference: &ColumnRef| {
-            let column = self.columns.iter().find(|column| column.name == reference.column);
-            column.and_then(|column| dialect.type_entry(&column.ty)).is_some_and(|entry| entry.dual)
-        };
-        let mut found = any_expr(&self.operation, |inner| matches!(inner, Expr::Column(c) if dual(c)));
-        visit::each_expr(query, |expr| found |= matches!(expr, Expr::Column(c) if dual(c)));
+        let mut found = self.reads_dual(dialect);
+        visit::each_expr(query, |expr| found |= self.is_dual_column(expr, dialect));
         found
+    }
+
+    /// The same of the operation alone.
+    pub fn reads_dual(&self, dialect: &Dialect) -> bool {
+        any_expr(&self.operation, |inner| self.is_dual_column(inner, dialect))
+    }
+
+    fn is_dual_column(&self, expr: &Expr, dialect: &Dialect) -> bool {
+        let Expr::Column(reference) = expr else { return false };
+        let column = self.columns.iter().find(|column| column.name == reference.column);
+        column.and_then(|column| dialect.type_entry(&column.ty)).is_some_and(|entry| entry.dual)
     }
 
     /// Whether an engine may return any of several equal values for what this query deduplicates, groups or
