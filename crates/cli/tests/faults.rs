@@ -11,7 +11,7 @@ use support::{BINARY, dissent, only_finding, run};
 
 const FAULT: &str = "DISSENT_TEST_FAULT";
 
-/// Hunts with a fault in case 5 of database 0; gives the one finding there must be.
+/// Hunts with a fault in database 0, in case 5 or the next that runs a statement; gives the one finding there must be.
 fn hunt_with(fault: &str, class: Class, more: &[&str]) -> (tempfile::TempDir, Finding) {
     let directory = tempfile::tempdir().unwrap();
     let args = ["hunt", "--seed", "11", "--jobs", "1", "--max-cases", "300", "--summary", "json"];
@@ -28,14 +28,14 @@ fn hunt_with(fault: &str, class: Class, more: &[&str]) -> (tempfile::TempDir, Fi
     let finding: Finding =
         serde_json::from_slice(&std::fs::read(path.join("finding.json")).unwrap()).unwrap();
     assert_eq!(finding.evidence.class, class);
-    assert_eq!((finding.origin.database, finding.origin.case), (0, 5));
+    assert!(finding.origin.database == 0 && (5..10).contains(&finding.origin.case), "{:?}", finding.origin);
     (directory, finding)
 }
 
-/// What a hunt without fault runs: the statements of case 5 of database 0 are among them.
+/// What a hunt without fault runs: the first cases of database 0.
 fn statements_without_fault() -> String {
     let directory = tempfile::tempdir().unwrap();
-    let args = ["hunt", "--seed", "11", "--jobs", "1", "--max-cases", "5", "--log-statements", "log.sql"];
+    let args = ["hunt", "--seed", "11", "--jobs", "1", "--max-cases", "10", "--log-statements", "log.sql"];
     run(dissent(directory.path()).args(args));
     std::fs::read_to_string(directory.path().join("log.sql")).unwrap()
 }

@@ -15,6 +15,8 @@ use crate::sql::{DataType, Query, Statement, Value};
 pub trait Journal {
     fn before(&mut self, sql: &str);
     fn after(&mut self);
+    /// The statement that ran last became part of the state.
+    fn built(&mut self, _sql: &str) {}
 }
 
 /// Keeps nothing: for tests and replays in this process.
@@ -88,6 +90,15 @@ impl<'a> Session<'a> {
         let reply = self.run_text(&sql);
         self.sql = sql;
         reply
+    }
+
+    /// Runs a statement that builds something to be asked: should the engine go down later, it is known.
+    pub fn build(&mut self, statement: &Statement) -> Result<Reply, Trouble> {
+        let reply = self.run(statement)?;
+        if !matches!(reply, Reply::Failed(_)) {
+            self.journal.built(&self.sql);
+        }
+        Ok(reply)
     }
 
     pub fn query(&mut self, query: &Query) -> Result<Reply, Trouble> {

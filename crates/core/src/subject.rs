@@ -12,8 +12,9 @@ use crate::sql::{Expr, Query, Statement};
 pub struct Subject {
     /// The oracle that proposed it, by name.
     pub oracle: String,
-    /// The statements that build the state, in order. While hunting this is empty and the worker's
-    /// database is the state; it is filled in before a subject leaves the worker.
+    /// The statements that build the state, in order. While hunting, the worker's database is the state and
+    /// only what the oracle wants built beside it is here; the statements of the database are put before
+    /// that when a subject leaves the worker.
     #[serde(default)]
     pub setup: Vec<Statement>,
     /// The query or statements under test.

@@ -10,7 +10,7 @@ use crate::generate::{Generator, Luck, Policy, State};
 use crate::oracle::{Oracle, health};
 use crate::rng::Rng;
 use crate::session::Session;
-use crate::sql::Statement;
+use crate::sql::{ObjectKind, Statement};
 use crate::subject::Subject;
 
 /// What a walk tells while it goes.
@@ -179,17 +179,54 @@ impl Visit<'_, '_, '_> {
         }
         let oracle = *rng.pick(&self.walk.oracles);
         let (proposed, drawn, _) = self.draw(rng, |generator| oracle.propose(generator));
-        let Some(subject) = proposed else {
+        let Some(mut subject) = proposed else {
             self.watcher.verdict(oracle.name(), &Verdict::skip("no subject for this database"));
             return Ok(true);
         };
         let failures = self.session.failures();
+        if !self.prepare(case, &mut subject)? {
+            return Ok(false);
+        }
         let verdict = oracle.check(&subject, self.session)?;
         self.learn(&drawn, failures);
         self.watcher.verdict(oracle.name(), &verdict);
-        let Verdict::Bug(seen) = verdict else { return Ok(true) };
-        self.confirm(case, Subject { setup: self.setup.clone(), ..subject }, *seen, oracle)?;
+        let Verdict::Bug(seen) = verdict else {
+            self.tidy(&subject)?;
+            return Ok(true);
+        };
+        subject.setup.splice(0..0, self.setup.iter().cloned());
+        self.confirm(case, subject, *seen, oracle)?;
         Ok(false)
+    }
+
+    /// Builds what a subject wants beside the database; what the engine does not take is left out of it.
+    /// `false`: one of the statements was a finding.
+    fn prepare(&mut self, case: u64, subject: &mut Subject) -> Result<bool, Trouble> {
+        for statement in std::mem::take(&mut subject.setup) {
+            match self.session.build(&statement)? {
+                Reply::Failed(error) if error.class.is_harm() => {
+                    let seen = health::evidence(self.session.last_sql().to_string(), error);
+                    let setup = self.setup.iter().chain(&subject.setup).cloned().collect();
+                    self.confirm(case, health::subject(setup, statement), seen, &health::Health)?;
+                    return Ok(false);
+                }
+                Reply::Failed(_) => {}
+                _ => subject.setup.push(statement),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Leaves the database as it was before the subject.
+    fn tidy(&mut self, subject: &Subject) -> Result<(), Trouble> {
+        for statement in subject.setup.iter().rev() {
+            if let Statement::CreateTable(create) = statement {
+                let object = ObjectKind::Table;
+                let drop = Statement::Drop { object, name: create.name.clone(), on: None, if_exists: true };
+                self.session.build(&drop)?;
+            }
+        }
+        Ok(())
     }
 
     /// Builds the subject anew and checks it again before it is called a finding (SOUNDNESS 0.1).

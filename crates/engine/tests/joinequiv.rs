@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use common::{Counting, check_on, open, raw, rows, sqlite, with_session};
 use dissent_core::dialect::Dialect;
-use dissent_core::engine::{Engine, Limits, Prepared, Reply, SqlError, Trouble};
+use dissent_core::engine::{Engine, Limits, Reply, Trouble};
 use dissent_core::finding::{Class, Verdict};
 use dissent_core::generate::Policy;
 use dissent_core::oracle;
@@ -95,15 +95,7 @@ impl Engine for Configured {
     fn set_limits(&mut self, limits: Limits) {
         self.engine.set_limits(limits);
     }
-    fn prepare(&mut self, sql: &str, types: &[DataType]) -> Result<Result<Prepared, SqlError>, Trouble> {
-        self.engine.prepare(sql, types)
-    }
-    fn execute_prepared(&mut self, statement: &Prepared, values: &[Value]) -> Result<Reply, Trouble> {
-        self.engine.execute_prepared(statement, values)
-    }
-    fn close_prepared(&mut self, statement: Prepared) -> Result<(), Trouble> {
-        self.engine.close_prepared(statement)
-    }
+    pass_on_prepared!();
 }
 
 /// Since 1.5 DuckDB takes a left and a right join of one table with itself for the same subplan, and

@@ -428,8 +428,8 @@ fn a_branch_that_is_left_alone_takes_the_names_of_the_first() {
     let left = branch([Expr::int(0), Expr::int(1)], Some("c1"));
     let right = branch([c("c1"), Expr::int(1)], None);
     let query = Box::new(Query::compound(SetOp::Union, true, left, right));
-    let derived = TableRef::Derived { query, alias: "d".into(), columns: Vec::new(), lateral: false };
-    let items = vec![Expr::column("d", "c1").into()];
+    let derived = TableRef::Derived { query, alias: "d0".into(), columns: Vec::new(), lateral: false };
+    let items = vec![Expr::column("d0", "c1").into()];
     let subject =
         subject(select(Select { items, from: vec![derived], ..Select::default() }), "drop-branch 1");
     let postgres = Dialect::load("postgres", "18").expect("the dialect reads");
@@ -437,7 +437,7 @@ fn a_branch_that_is_left_alone_takes_the_names_of_the_first() {
         derive(&subject, &postgres).unwrap_or_else(|Stop(reason)| panic!("refused: {reason}")).mutated;
     let mut sql = String::new();
     dissent_core::sql::render::render_query(&mutated, &postgres, &mut sql);
-    assert_eq!(sql, "SELECT d.c1 FROM (SELECT t1.c1, 1 AS c1 FROM t1) AS d");
+    assert_eq!(sql, "SELECT d0.c1 FROM (SELECT t1.c1 AS unnamed0, 1 AS c1 FROM t1) AS d0");
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 use anyhow::bail;
 
-/// Read from `DISSENT_TEST_FAULT`, by workers only: `crash@7` dies in the first statement of case 7 of
-/// database 0, `hang@7` never ends it, `oom@7` uses up all memory in it. A campaign never visits a
-/// database twice, so each of these happens once. `early` dies before the engine is open, `start` between
+/// Read from `DISSENT_TEST_FAULT`, by workers only: `crash@7` dies in the first statement of database 0 from
+/// case 7 on (a case may have none), `hang@7` never ends it, `oom@7` uses up all memory in it. A campaign never
+/// visits a database twice, so each of these happens once. `early` dies before the engine is open, `start` between
 /// that and the first statement: both again and again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
@@ -49,7 +49,7 @@ impl Fault {
     /// Called inside each statement; does not return if this is the place.
     pub fn strike(self, (database, case): (u64, u64)) {
         match self {
-            Fault::At { case: here, kind } if database == 0 && case == here => match kind {
+            Fault::At { case: here, kind } if database == 0 && case >= here => match kind {
                 Kind::Crash => std::process::abort(),
                 Kind::Hang => loop {
                     std::thread::sleep(std::time::Duration::from_secs(1));

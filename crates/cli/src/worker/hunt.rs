@@ -99,6 +99,10 @@ impl StatementJournal for Scribe {
     fn after(&mut self) {
         self.journal.end_statement();
     }
+
+    fn built(&mut self, sql: &str) {
+        self.journal.add_setup(sql);
+    }
 }
 
 /// Counts what the walk does, and passes findings on at once.

@@ -20,6 +20,8 @@ pub enum Feature {
     SafeArithmetic,
     /// Dividing by zero gives NULL or infinity, not an error.
     SafeDivision,
+    /// A number has more digits while it is computed with than when it is shown or stored.
+    HiddenDigits,
     /// A backslash in a text literal escapes what follows.
     BackslashEscapes,
     /// TRUE and FALSE are words.

@@ -24,6 +24,8 @@ pub struct Dialect {
     pub explain: Option<String>,
     /// The column of the explanation that a reader wants; absent: all of them.
     pub explain_column: Option<usize>,
+    /// The query for the type of a view's only column as it can be declared; `{}` is where its name goes.
+    pub view_type: Option<String>,
     pub spelling: Spelling,
     pub types: Vec<TypeEntry>,
     pub casts: Vec<Cast>,
@@ -100,6 +102,7 @@ impl Default for Spelling {
 #[derive(Debug, Clone)]
 pub struct TypeEntry {
     pub ty: DataType,
+    /// How often it is drawn; 0: only where an operation is looked at on its own.
     pub weight: u32,
     /// May be declared in a table whose types are enforced (SQLite's STRICT).
     pub strict: bool,
@@ -110,6 +113,8 @@ pub struct TypeEntry {
     pub length: Option<usize>,
     /// Only a prefix of it can be a key, and a literal cannot be its default.
     pub prefixed: bool,
+    /// A number or bytes (or a word) by what is done with it: BIT, ENUM, YEAR.
+    pub dual: bool,
 }
 
 /// A type that CAST may name, and the kinds it takes without raising an error; none named: all.
@@ -136,6 +141,9 @@ pub struct Function {
     /// May stand in an index, a CHECK or a generated column.
     #[serde(default = "yes")]
     pub indexable: bool,
+    /// A column of its result's type is compared as the result is.
+    #[serde(default = "yes")]
+    pub storable: bool,
     #[serde(default = "one")]
     pub weight: u32,
 }
@@ -381,6 +389,7 @@ struct File {
     quote: char,
     explain: Option<String>,
     explain_column: Option<usize>,
+    view_type: Option<String>,
     features: BTreeMap<Feature, features::Since>,
     #[serde(default)]
     spelling: Spelling,
@@ -424,6 +433,8 @@ struct TypeLine {
     #[serde(default)]
     prefixed: bool,
     #[serde(default)]
+    dual: bool,
+    #[serde(default)]
     since: Option<String>,
 }
 
@@ -447,6 +458,7 @@ impl File {
             quote: self.quote,
             explain: self.explain,
             explain_column: self.explain_column,
+            view_type: self.view_type,
             spelling: self.spelling,
             types: self
                 .types
@@ -460,6 +472,7 @@ impl File {
                     range: line.range,
                     length: line.length,
                     prefixed: line.prefixed,
+                    dual: line.dual,
                 })
                 .collect(),
             casts: self.casts,

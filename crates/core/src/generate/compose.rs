@@ -242,7 +242,7 @@ impl Generator<'_> {
             0..4 => simple.and(self.composed_condition()),
             4..9 => Expr::binary(BinaryOp::Or, simple, self.composed_condition()),
             9..11 => simple.negate(),
-            11 | 12 if self.dialect.can(Feature::IsTruth) => Expr::Is {
+            11..15 if self.dialect.can(Feature::IsTruth) => Expr::Is {
                 expr: Box::new(simple),
                 test: *self.rng.pick(&[Truth::True, Truth::False]),
                 negated: self.rng.chance(50),
@@ -254,7 +254,7 @@ impl Generator<'_> {
     fn composed_condition(&mut self) -> Expr {
         let sub = |weight| if self.rules.subqueries { weight } else { 0 };
         let quantified = if self.dialect.can(Feature::QuantifiedComparison) { sub(14) } else { 0 };
-        match self.rng.weighted(&[22, 24, sub(14), quantified, sub(7), sub(7), 8, 5, 8]) {
+        match self.rng.weighted(&[18, 24, sub(22), quantified, sub(7), sub(7), 8, 5, 8]) {
             0 => self.filter(2),
             1 => self.threshold(),
             2 => self.against_summary(),

@@ -52,6 +52,18 @@ impl<'a> Generator<'a> {
         self.predicate(depth)
     }
 
+    /// Any operation of the catalog, with the kind of its values where that is known.
+    pub fn any_operation(&mut self, depth: usize) -> Option<(Expr, Kind)> {
+        let repertoire = self.repertoire();
+        let at = self.rng.below(repertoire.entries.len().max(1));
+        let entry = repertoire.entries.get(at)?;
+        let signature = self.rng.below(entry.signatures.len());
+        let returns = entry.signatures[signature].returns;
+        let place = (at as u32, signature as u16);
+        let kind = returns.map_or(Kind::Any, |ty| repertoire.types[ty as usize].kind);
+        self.may_draw(place).then(|| (self.call(place, depth), kind))
+    }
+
     /// An operation whose values are of the kind.
     pub(super) fn operation_of_kind(&mut self, kind: Kind, depth: usize) -> Option<Expr> {
         let repertoire = self.repertoire();

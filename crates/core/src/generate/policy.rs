@@ -22,6 +22,10 @@ pub struct Policy {
     pub max_relations: usize,
     /// Rows that an unfiltered FROM should stay below: the engine's time is better spent on more queries.
     pub max_product: usize,
+    /// Queries that are asked of one pair of tables, where an oracle builds its own.
+    pub queries_per_table: usize,
+    /// Rows of such a table.
+    pub rows_per_table: usize,
     /// Constants drawn from the data rather than at random.
     pub known_constant_share: u32,
 }
@@ -41,6 +45,8 @@ impl Default for Policy {
             depth: 3,
             max_relations: 3,
             max_product: 100,
+            queries_per_table: 50,
+            rows_per_table: 100,
             known_constant_share: 70,
         }
     }

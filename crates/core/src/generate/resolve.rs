@@ -143,9 +143,15 @@ fn kind_of(expr: &Expr, dialect: &Dialect, column: &dyn Fn(&ColumnRef) -> Kind) 
         },
         Expr::Function { name, args } => {
             let function = dialect.functions.iter().find(|f| f.name == *name && f.args.len() <= args.len());
-            match function.map(|function| function.returns) {
-                Some(Kind::Any) | None => Kind::Any,
-                Some(returns) => returns,
+            match function {
+                // Where types matter, arguments of any kind are of the kind that is returned.
+                Some(function) if function.returns == Kind::Any && dialect.is_typed() => {
+                    let any =
+                        std::iter::zip(&function.args, args).filter(|(declared, _)| **declared == Kind::Any);
+                    any.map(|(_, arg)| kind(arg)).find(|kind| *kind != Kind::Any).unwrap_or(Kind::Any)
+                }
+                Some(function) => function.returns,
+                None => Kind::Any,
             }
         }
         _ => Kind::Any,

@@ -1,6 +1,7 @@
 //! The oracles: one file each, one line each in [`all`].
 
 mod arms;
+pub mod edc;
 pub mod gate;
 pub mod health;
 pub mod joinequiv;
@@ -44,6 +45,7 @@ pub fn all() -> &'static [&'static dyn Oracle] {
         &tlp::GroupBy,
         &joinequiv::JoinEquiv,
         &valscope::ValScope,
+        &edc::Edc,
     ]
 }
 

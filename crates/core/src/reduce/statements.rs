@@ -13,38 +13,38 @@ impl Pass for Statements {
     }
 
     fn candidates(&self, subject: &Subject) -> Vec<Edit> {
-        let mut edits = Vec::new();
-        let count = subject.setup.len();
-        let mut size = count;
-        while size > 0 {
-            // From the end: what comes later depends on what came before.
-            let mut end = count;
-            while end > 0 {
-                let start = end.saturating_sub(size);
-                edits.push(Edit::new(move |subject| {
-                    let there = end <= subject.setup.len();
-                    if there {
-                        subject.setup.drain(start..end);
-                    }
-                    there
-                }));
-                end = start;
-            }
-            size /= 2;
-        }
-        if subject.tests.len() > 1 {
-            edits.extend((0..subject.tests.len()).rev().map(|at| {
-                Edit::new(move |subject| {
-                    let there = at < subject.tests.len();
-                    if there {
-                        subject.tests.remove(at);
-                    }
-                    there
-                })
-            }));
+        let mut edits = chunks(subject.setup.len(), subject.setup.len(), |subject| &mut subject.setup);
+        // At least one thing is under test.
+        let tests = subject.tests.len();
+        if tests > 1 {
+            edits.extend(chunks(tests, tests / 2, |subject| &mut subject.tests));
         }
         edits
     }
+}
+
+/// Without a chunk of a list, then of half its size, down to single statements.
+fn chunks(count: usize, largest: usize, list: fn(&mut Subject) -> &mut Vec<Statement>) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    let mut size = largest;
+    while size > 0 {
+        // From the end: what comes later depends on what came before.
+        let mut end = count;
+        while end > 0 {
+            let start = end.saturating_sub(size);
+            edits.push(Edit::new(move |subject| {
+                let list = list(subject);
+                let there = end <= list.len();
+                if there {
+                    list.drain(start..end);
+                }
+                there
+            }));
+            end = start;
+        }
+        size /= 2;
+    }
+    edits
 }
 
 /// A table or view, and every statement that names it.

@@ -57,7 +57,7 @@ impl Place {
             resets: 0,
             last_prepared: 0,
         };
-        match engine.renew() {
+        match engine.renew(false) {
             Ok(()) => Ok(engine),
             Err(reason) => Err(EngineError::NotStarted { what: engine.host.name(), reason }),
         }
@@ -118,16 +118,15 @@ pub struct PostgresEngine {
 }
 
 impl PostgresEngine {
-    /// A new database and a new connection to it; on a private server that was lost, a new server too.
-    fn renew(&mut self) -> Result<(), String> {
-        if let (None, Some(_), Host::Private { place, private }) =
-            (&self.wire, &self.database, &mut self.host)
-            && let Place::Private { installation, version } = place
+    /// A new database and a new connection to it; if it is asked for, on a new server, where that is ours.
+    fn renew(&mut self, restart: bool) -> Result<(), String> {
+        self.wire = None;
+        if let Host::Private { place: Place::Private { installation, version }, private } = &mut self.host
+            && restart
         {
             *private = Private::start(installation, version).map_err(|error| error.to_string())?;
             self.database = None;
         }
-        self.wire = None;
         let mut first = self.connect_patiently()?;
         self.version = version_of(&first);
         if let Some(old) = self.database.take() {
@@ -148,12 +147,17 @@ impl PostgresEngine {
         let start = Instant::now();
         loop {
             match self.host.connect(None) {
-                Err(_) if self.database.is_some() && start.elapsed() < CONNECT_LIMIT => {
+                Err(_) if self.is_waited_for() && start.elapsed() < CONNECT_LIMIT => {
                     std::thread::sleep(Duration::from_millis(200));
                 }
                 connected => return connected,
             }
         }
+    }
+
+    /// It was there, and only somebody else can start it again.
+    fn is_waited_for(&self) -> bool {
+        self.database.is_some() && matches!(self.host, Host::Remote(_))
     }
 
     fn timeout(&self) -> String {
@@ -211,10 +215,14 @@ impl Engine for PostgresEngine {
 
     fn reset(&mut self) -> Result<(), Trouble> {
         self.resets += 1;
-        if self.wire.is_some() && self.resets < RESETS_PER_DATABASE && self.empty().is_ok() {
-            return Ok(());
-        }
-        self.renew().map_err(|reason| Trouble(format!("{} cannot be reset: {reason}", self.host.name())))
+        let worn = self.resets >= RESETS_PER_DATABASE;
+        let renewed = match self.wire.is_some() {
+            true if !worn && self.empty().is_ok() => return Ok(()),
+            // The server may go in the middle of this too.
+            true if worn => self.renew(false).or_else(|_| self.renew(true)),
+            _ => self.renew(true),
+        };
+        renewed.map_err(|reason| Trouble(format!("{} cannot be reset: {reason}", self.host.name())))
     }
 
     fn execute(&mut self, sql: &str) -> Result<Reply, Trouble> {

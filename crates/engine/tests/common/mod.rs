@@ -5,14 +5,44 @@
 use std::io::Write;
 
 use dissent_core::dialect::Dialect;
-use dissent_core::engine::{Engine, Limits, Prepared, Reply, Rows, SqlError, Trouble};
+use dissent_core::engine::{Engine, Limits, Reply, Rows, Trouble};
 use dissent_core::finding::{Evidence, Origin, Verdict};
 use dissent_core::oracle;
 use dissent_core::session::{NoJournal, Session};
-use dissent_core::sql::{DataType, Statement, Value};
+use dissent_core::sql::Statement;
 use dissent_core::subject::Subject;
 use dissent_core::walk::{Watcher, replay};
 use dissent_engine::{Source, Target};
+
+/// The methods by which an engine around an `engine` passes prepared statements on to it.
+#[macro_export]
+macro_rules! pass_on_prepared {
+    () => {
+        fn prepare(
+            &mut self,
+            sql: &str,
+            types: &[dissent_core::sql::DataType],
+        ) -> Result<
+            Result<dissent_core::engine::Prepared, dissent_core::engine::SqlError>,
+            dissent_core::engine::Trouble,
+        > {
+            self.engine.prepare(sql, types)
+        }
+        fn execute_prepared(
+            &mut self,
+            statement: &dissent_core::engine::Prepared,
+            values: &[dissent_core::sql::Value],
+        ) -> Result<dissent_core::engine::Reply, dissent_core::engine::Trouble> {
+            self.engine.execute_prepared(statement, values)
+        }
+        fn close_prepared(
+            &mut self,
+            statement: dissent_core::engine::Prepared,
+        ) -> Result<(), dissent_core::engine::Trouble> {
+            self.engine.close_prepared(statement)
+        }
+    };
+}
 
 pub fn sqlite() -> (Box<dyn Engine>, Dialect) {
     let engine = Source::Bundled.open().expect("the bundled SQLite opens");
@@ -92,15 +122,7 @@ impl Engine for Recording {
     fn set_limits(&mut self, limits: Limits) {
         self.engine.set_limits(limits);
     }
-    fn prepare(&mut self, sql: &str, types: &[DataType]) -> Result<Result<Prepared, SqlError>, Trouble> {
-        self.engine.prepare(sql, types)
-    }
-    fn execute_prepared(&mut self, statement: &Prepared, values: &[Value]) -> Result<Reply, Trouble> {
-        self.engine.execute_prepared(statement, values)
-    }
-    fn close_prepared(&mut self, statement: Prepared) -> Result<(), Trouble> {
-        self.engine.close_prepared(statement)
-    }
+    pass_on_prepared!();
 }
 
 /// Counts what a walk tells, for a number of cases.

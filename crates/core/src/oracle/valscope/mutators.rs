@@ -131,13 +131,14 @@ fn named_like(first: &Body, other: &Body) -> Option<Body> {
     if first.items.len() != other.items.len() {
         return None;
     }
-    for (item, named) in other.items.iter_mut().zip(&first.items) {
+    for (at, (item, named)) in other.items.iter_mut().zip(&first.items).enumerate() {
         let SelectItem::Expr { alias, .. } = item else { return None };
-        *alias = match named {
-            SelectItem::Expr { alias: Some(name), .. } => Some(name.clone()),
-            SelectItem::Expr { expr: Expr::Column(reference), .. } => Some(reference.column.clone()),
-            _ => None,
-        };
+        *alias = Some(match named {
+            SelectItem::Expr { alias: Some(name), .. } => name.clone(),
+            SelectItem::Expr { expr: Expr::Column(reference), .. } => reference.column.clone(),
+            // A name that nothing asks for, and not the branch's own.
+            _ => Name::from(format!("unnamed{at}")),
+        });
     }
     Some(Body::Select(other))
 }

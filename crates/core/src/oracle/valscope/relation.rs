@@ -198,8 +198,10 @@ impl Relation {
             };
             text.push_str(&format!("; from the original to the mutation column {} {word}{nulls}", at + 1));
         }
-        if self.columns.iter().any(|column| column.change.is_none()) {
-            text.push_str("; every other column is equal");
+        match self.columns.iter().filter(|column| column.change.is_none()).count() {
+            0 => {}
+            equal if equal == self.columns.len() => text.push_str(", all columns equal"),
+            _ => text.push_str("; the other columns are equal"),
         }
         text
     }

@@ -24,6 +24,8 @@ fn binding(expr: &Expr) -> Binding {
     match expr {
         Expr::Binary { op, .. } => operator_binding(*op),
         Expr::Unary { op: UnaryOp::Not, .. } => Binding::Not,
+        // A sign to some dialects, below sums to others.
+        Expr::Unary { op: UnaryOp::BitNot, .. } => Binding::Special,
         Expr::Unary { .. } => Binding::Sign,
         Expr::Is { .. }
         | Expr::Between { .. }

@@ -146,6 +146,7 @@ impl Renderer<'_> {
         self.push(if create.temporary { "CREATE TEMP TABLE " } else { "CREATE TABLE " });
         self.name(&create.name);
         if let Some(query) = &create.query {
+            self.table_options(&create.options);
             self.push(" AS ");
             return self.query(query);
         }
@@ -156,7 +157,11 @@ impl Renderer<'_> {
             self.table_constraint(constraint);
         }
         self.push(")");
-        for (at, option) in create.options.iter().enumerate() {
+        self.table_options(&create.options);
+    }
+
+    fn table_options(&mut self, options: &[Name]) {
+        for (at, option) in options.iter().enumerate() {
             self.push(if at == 0 { " " } else { ", " });
             self.push(option);
         }

@@ -1,0 +1,356 @@
+//! A subject read: the table, the operation, and whether the one may stand for the other at all.
+
+use super::RESULT;
+use crate::dialect::{Dialect, Feature, Function};
+use crate::generate::{Column, State};
+use crate::oracle::gate::has_aggregate;
+use crate::sql::visit::{
+    Editor, Visitor, any_expr, edit_expr, walk_expr, walk_query, walk_select, walk_table,
+};
+use crate::sql::*;
+use crate::subject::Subject;
+
+/// What is under test: an operation over the columns of one table.
+pub struct Case {
+    pub base: CreateTable,
+    pub columns: Vec<Column>,
+    /// The operation, its columns unqualified.
+    pub operation: Expr,
+    /// What tells the rows of the table apart; the same for all of them does for a table of one row.
+    pub key: Expr,
+    /// The grouping columns of an aggregate.
+    pub keys: Option<Vec<Name>>,
+    /// The operation has no affinity, a stored column would have one.
+    pub hides_affinity: bool,
+    /// What is known of the result by the tree.
+    pub result: Column,
+}
+
+impl Case {
+    /// The case that a subject describes, or why nothing can be said about it.
+    pub fn read(subject: &Subject, dialect: &Dialect) -> Result<Case, &'static str> {
+        const SHAPE: &str = "no operation over the columns of one table";
+        let queries = subject.tests.iter().filter_map(|test| match test {
+            Statement::Query(query) => Some(&**query),
+            _ => None,
+        });
+        let first = queries.clone().next().ok_or(SHAPE)?;
+        let name = first_table(first).ok_or(SHAPE)?;
+        let created = |statement: &Statement| match statement {
+            Statement::CreateTable(create) if create.name == name && create.query.is_none() => {
+                Some(create.clone())
+            }
+            _ => None,
+        };
+        let base = subject.setup.iter().rev().find_map(created).ok_or(SHAPE)?;
+        let operation = subject.exprs.first().map(strip).ok_or(SHAPE)?;
+        let columns: Vec<Column> = base.columns.iter().map(|def| Column::from_def(def, dialect)).collect();
+        let known = |reference: &ColumnRef| columns.iter().any(|column| column.name == reference.column);
+        let mut reads = 0;
+        let foreign = any_expr(&operation, |inner| match inner {
+            Expr::Column(reference) => {
+                reads += 1;
+                !known(reference)
+            }
+            Expr::Subquery(_) | Expr::Exists { .. } | Expr::InQuery { .. } | Expr::Quantified { .. } => true,
+            Expr::Window(_) | Expr::Param(_) | Expr::Raw(_) => true,
+            _ => false,
+        });
+        let counts_rows = matches!(&operation, Expr::Aggregate(aggregate) if aggregate.args.is_empty());
+        if foreign || (reads == 0 && !counts_rows) {
+            return Err(SHAPE);
+        }
+        let keys = match &operation {
+            Expr::Aggregate(_) => Some(grouping(first)),
+            other if has_aggregate(other) => return Err("aggregate inside the operation"),
+            _ => None,
+        };
+        let result = known_result(subject, &base.name, &operation, dialect);
+        collations(&base, &operation, subject, dialect)?;
+        if any_expr(&operation, |inner| behaves_otherwise(inner, dialect)) {
+            return Err("result that a column of its type is not compared like");
+        }
+        if let Some(keys) = &keys {
+            aggregate_conditions(&columns, keys, &operation, dialect)?;
+        }
+        let hides_affinity = dialect.can(Feature::DynamicTyping) && !keeps_affinity(&operation);
+        // A key that is no column of the table tells nothing apart.
+        let key = subject.exprs.get(1).map(strip).filter(|key| match key {
+            Expr::Column(reference) => known(reference),
+            _ => false,
+        });
+        Ok(Case { base, columns, operation, key: key.unwrap_or(Expr::int(1)), keys, hides_affinity, result })
+    }
+
+    /// Whether a value that the operation or the query reads is a number or bytes by what is done with it:
+    /// then a difference of values is one of representation (SOUNDNESS 2).
+    pub fn is_dual(&self, query: &Query, dialect: &Dialect) -> bool {
+        let dual = |reference: &ColumnRef| {
+            let column = self.columns.iter().find(|column| column.name == reference.column);
+            column.and_then(|column| dialect.type_entry(&column.ty)).is_some_and(|entry| entry.dual)
+        };
+        let mut found = any_expr(&self.operation, |inner| matches!(inner, Expr::Column(c) if dual(c)));
+        visit::each_expr(query, |expr| found |= matches!(expr, Expr::Column(c) if dual(c)));
+        found
+    }
+
+    /// Whether an engine may return any of several equal values for what this query deduplicates, groups or
+    /// takes the least of (SOUNDNESS 0.8).
+    pub fn has_no_one_representative(&self, query: &Query) -> bool {
+        let folds = |expr: &Expr| match expr {
+            Expr::Column(c) => self.columns.iter().any(|column| column.name == c.column && !column.identity),
+            collated if is_collated(collated) => true,
+            other => strip(other) == self.operation && !self.result.identity,
+        };
+        let mut mentions = !self.result.identity;
+        visit::each_expr(query, |expr| mentions |= folds(expr));
+        mentions && self.deduplicates(query)
+    }
+
+    /// Whether one of several equal values may stand for all of them.
+    pub fn deduplicates(&self, query: &Query) -> bool {
+        deduplicates(query, self.keys.is_some())
+    }
+}
+
+/// The same expression with its columns unqualified.
+pub fn strip(expr: &Expr) -> Expr {
+    struct Strip;
+    impl Editor for Strip {
+        fn expr(&mut self, expr: &mut Expr) {
+            if let Expr::Column(reference) = expr {
+                reference.table = None;
+            }
+            edit_expr(self, expr);
+        }
+    }
+    let mut expr = expr.clone();
+    Strip.expr(&mut expr);
+    expr
+}
+
+/// Equal values of this kind are identical, whatever type of the dialect they have.
+pub fn has_identity(kind: Kind, dialect: &Dialect) -> bool {
+    let mut types = dialect.types.iter().filter(|entry| entry.ty.kind == kind && !entry.dual).peekable();
+    match kind {
+        Kind::Any => false,
+        Kind::Bool => true,
+        _ => types.peek().is_some() && types.all(|entry| entry.identity),
+    }
+}
+
+fn known_result(subject: &Subject, base: &Name, operation: &Expr, dialect: &Dialect) -> Column {
+    let mut state = State::default();
+    subject.setup.iter().for_each(|statement| state.apply(statement, dialect));
+    result_column(&state, base, operation, dialect)
+}
+
+/// The result as a column, as far as the tree tells.
+pub fn result_column(state: &State, base: &Name, operation: &Expr, dialect: &Dialect) -> Column {
+    let item = SelectItem::Expr { expr: operation.clone(), alias: Some(RESULT.into()) };
+    let from = vec![TableRef::table(base.clone())];
+    let query = Query::select(Select { items: vec![item], from, ..Select::default() });
+    let def = ColumnDef { name: RESULT.into(), ty: DataType::new("", Kind::Any), constraints: Vec::new() };
+    let mut column =
+        state.columns_of(&query, dialect).pop().unwrap_or_else(|| Column::from_def(&def, dialect));
+    let dual = any_expr(operation, |inner| match inner {
+        Expr::Column(reference) => state.table(base).is_some_and(|table| {
+            let ty = table.columns.iter().find(|column| column.name == reference.column).map(|c| &c.ty);
+            ty.and_then(|ty| dialect.type_entry(ty)).is_some_and(|entry| entry.dual)
+        }),
+        _ => false,
+    });
+    column.ty.name = "".into();
+    column.identity = has_identity(column.ty.kind, dialect) && !dual;
+    column
+}
+
+/// A stored column has the collation it is declared with: that of the operation must be no other, also in
+/// how strongly it is meant.
+fn collations(
+    base: &CreateTable,
+    operation: &Expr,
+    subject: &Subject,
+    dialect: &Dialect,
+) -> Result<(), &'static str> {
+    const LOST: &str = "collation that is lost or weakened by storing";
+    if any_expr(operation, is_collated) {
+        return Err(LOST);
+    }
+    let collated = base
+        .columns
+        .iter()
+        .any(|column| column.constraints.iter().any(|c| matches!(c, ColumnConstraint::Collate(_))));
+    let declared =
+        dialect.can(Feature::DynamicTyping) || subject.choice(super::TYPES) == Some(super::INFERRED);
+    if collated && declared { Err(LOST) } else { Ok(()) }
+}
+
+/// COLLATE, as a node or as an operation of the catalog.
+pub fn is_collated(expr: &Expr) -> bool {
+    match expr {
+        Expr::Collate { .. } => true,
+        Expr::Operation { form, .. } => form.contains(" COLLATE "),
+        _ => false,
+    }
+}
+
+/// The type that an operation casts to, as a node or as an operation of the catalog.
+pub fn cast_type(expr: &Expr) -> Option<DataType> {
+    match expr {
+        Expr::Cast { ty, .. } => Some(ty.clone()),
+        Expr::Operation { form, .. } => {
+            let ty = form.strip_prefix("CAST({} AS ")?.strip_suffix(')')?;
+            Some(DataType::new(ty, Kind::Any))
+        }
+        _ => None,
+    }
+}
+
+fn aggregate_conditions(
+    columns: &[Column],
+    keys: &[Name],
+    operation: &Expr,
+    dialect: &Dialect,
+) -> Result<(), &'static str> {
+    let Expr::Aggregate(aggregate) = operation else { return Ok(()) };
+    let key = |name: &Name| columns.iter().find(|column| column.name == *name);
+    if keys.iter().any(|name| key(name).is_none_or(|column| !column.identity || column.ty.kind == Kind::Real))
+    {
+        return Err("grouping column whose equal values need not be identical");
+    }
+    let is = |names: &[&str]| names.iter().any(|name| aggregate.name.eq_ignore_ascii_case(name));
+    if is(&["COUNT"]) && !aggregate.distinct {
+        return Ok(());
+    }
+    let reads = |test: &dyn Fn(&Column) -> bool| {
+        let read = |inner: &Expr| matches!(inner, Expr::Column(c) if columns.iter().any(|column| column.name == c.column && test(column)));
+        aggregate.args.iter().any(|arg| any_expr(arg, read))
+    };
+    if is(&["MIN", "MAX", "COUNT"]) {
+        return match reads(&|column| !column.identity) {
+            true => Err("aggregate over values that need not be identical when equal"),
+            false => Ok(()),
+        };
+    }
+    // The order of additions is the engine's; where any value may stand in any column, floats may too.
+    match dialect.can(Feature::DynamicTyping) || reads(&|column| column.ty.kind == Kind::Real) {
+        true => Err("aggregate over floats, which depends on their order"),
+        false => Ok(()),
+    }
+}
+
+/// JSON that is made by a function is marked as such where types are dynamic, and the mark is lost by
+/// storing: nothing that reads JSON may come to see the difference.
+pub fn marks_json(operation: &Expr, dialect: &Dialect) -> bool {
+    dialect.can(Feature::DynamicTyping) && any_expr(operation, is_json)
+}
+
+/// A function or operator of JSON, by its name.
+pub fn is_json(expr: &Expr) -> bool {
+    match expr {
+        Expr::Function { name, .. } => name.to_ascii_lowercase().starts_with("json"),
+        Expr::Aggregate(aggregate) => aggregate.name.to_ascii_lowercase().starts_with("json"),
+        Expr::Binary { op, .. } => matches!(op, BinaryOp::JsonGet | BinaryOp::JsonGetText),
+        Expr::Operation { form, .. } => form.contains("->"),
+        _ => false,
+    }
+}
+
+/// A part of an operation whose stored result is another thing by its type alone: a literal of bytes is a
+/// number where numbers are wanted, in dialects with such types.
+fn behaves_otherwise(expr: &Expr, dialect: &Dialect) -> bool {
+    match expr {
+        Expr::Literal(Value::Blob(_)) => dialect.types.iter().any(|entry| entry.dual),
+        Expr::Operation { form, .. } => {
+            let names = |function: &Function| {
+                !function.storable && form.split([' ', '(', ')']).any(|word| word == &*function.name)
+            };
+            dialect.functions.iter().any(names)
+        }
+        Expr::Function { name, .. } => dialect
+            .functions
+            .iter()
+            .any(|function| function.name.eq_ignore_ascii_case(name) && !function.storable),
+        _ => false,
+    }
+}
+
+/// What has an affinity of its own in a dialect where columns have one.
+fn keeps_affinity(expr: &Expr) -> bool {
+    match expr {
+        Expr::Column(_) => true,
+        Expr::Collate { expr, .. } => keeps_affinity(expr),
+        other => cast_type(other).is_some(),
+    }
+}
+
+fn first_table(query: &Query) -> Option<Name> {
+    struct First(Option<Name>);
+    impl Visitor for First {
+        fn query(&mut self, query: &Query) {
+            walk_query(self, query);
+        }
+        fn select(&mut self, select: &Select) {
+            select.from.iter().for_each(|table| self.table(table));
+            walk_select(self, select);
+        }
+        fn table(&mut self, table: &TableRef) {
+            if let TableRef::Table { name, .. } = table {
+                self.0.get_or_insert_with(|| name.clone());
+            }
+            walk_table(self, table);
+        }
+        fn expr(&mut self, expr: &Expr) {
+            walk_expr(self, expr);
+        }
+    }
+    let mut first = First(None);
+    first.query(query);
+    first.0
+}
+
+/// The columns by which the query groups.
+fn grouping(query: &Query) -> Vec<Name> {
+    let keys = query.as_select().map(|select| select.group_by.as_slice()).unwrap_or_default();
+    keys.iter()
+        .filter_map(|key| match key {
+            Expr::Column(reference) => Some(reference.column.clone()),
+            _ => None,
+        })
+        .collect()
+}
+
+fn deduplicates(query: &Query, groups_belong: bool) -> bool {
+    struct Found {
+        groups_belong: bool,
+        found: bool,
+    }
+    impl Visitor for Found {
+        fn query(&mut self, query: &Query) {
+            self.found |= merges(&query.body);
+            walk_query(self, query);
+        }
+        fn select(&mut self, select: &Select) {
+            self.found |= select.distinct || (!self.groups_belong && !select.group_by.is_empty());
+            walk_select(self, select);
+        }
+        fn expr(&mut self, expr: &Expr) {
+            if let Expr::Aggregate(aggregate) = expr {
+                self.found |= aggregate.distinct || !aggregate.name.eq_ignore_ascii_case("COUNT");
+            }
+            walk_expr(self, expr);
+        }
+    }
+    fn merges(body: &Body) -> bool {
+        match body {
+            Body::Compound { op, all, left, right } => {
+                !all || *op != SetOp::Union || merges(left) || merges(right)
+            }
+            _ => false,
+        }
+    }
+    let mut found = Found { groups_belong, found: false };
+    found.query(query);
+    found.found
+}

@@ -1,0 +1,203 @@
+//! EDC: an operation over the columns of a row, or an aggregate over a group, against its result computed
+//! beforehand and stored in a second table (equivalent data construction). The query must not notice.
+//!
+//! ```sql
+//! CREATE TABLE e0(c0 DATETIME, c1 INT); INSERT INTO e0 …;                     -- the base table
+//! CREATE TABLE stored0 AS SELECT c0, c1, ADDDATE(c0, c1) AS result0 FROM e0;  -- the stored one
+//! SELECT ADDDATE(e0.c0, e0.c1) FROM e0 WHERE ADDDATE(e0.c0, e0.c1) > 5;       -- computed
+//! SELECT stored0.result0 FROM stored0 WHERE stored0.result0 > 5;              -- stored
+//! ```
+//!
+//! A subject brings its base table as statements of its own setup; `exprs` is the operation and, for rows,
+//! the column that tells them apart; the tests are the queries, all asked of one pair of tables. The stored
+//! table is derived anew in every check, so no edit can make the two differ.
+//!
+//! Conditions (SOUNDNESS 2), each a skip with its reason:
+//! - What is stored is what was computed. Every check asks first for all rows of both tables; where an engine
+//!   computes with more digits than it shows it compares them itself as well. What was cut, rounded or
+//!   converted by storing says nothing about the engine.
+//! - The stored column behaves like the operation. Where a column has an affinity, `+column` stands for an
+//!   operation that has none, and plain `column` for a CAST or a column. No COLLATE in the operation (its
+//!   strength is lost), and none in the table where storing drops it. No function that reads JSON around one
+//!   that marks its result as JSON, where the mark is lost.
+//! - An aggregate's table is asked by its groups only: grouped by all the keys, WHERE over keys only, HAVING
+//!   over keys and the operation, no other aggregate; keys of types whose equal values are identical (no
+//!   floats, no text that folds case); no sum or mean of floats. Without keys there is no WHERE: an aggregate
+//!   over no rows is a row all the same.
+//! - A column of the result's type is compared as the result is: no literal of bytes in the operation where it
+//!   is a number as well, no function whose result is of a type that columns read otherwise (YEAR).
+//! - A row that an outer join pads has no stored result, but the operation may have one: no such join of the
+//!   base table. No NATURAL JOIN and no `*`: the stored table has one column more.
+//! - Operands that are a number or bytes by what is done with them (BIT, ENUM, YEAR …) give findings of class
+//!   `representation`, unless the number of rows differs.
+//! - What is deduplicated, grouped or compared for the least has one representative (SOUNDNESS 0.8).
+//! - No statement changes either table once they are built. Errors of one arm claim nothing (SOUNDNESS 5).
+
+mod build;
+mod case;
+mod draw;
+mod queries;
+mod rewrite;
+
+use super::Oracle;
+use super::arms::Arms;
+use super::judge::Equality;
+use crate::dialect::Feature;
+use crate::engine::Trouble;
+use crate::finding::{Arm, Class, Evidence, Verdict};
+use crate::generate::Generator;
+use crate::session::Session;
+use crate::sql::{Query, Statement};
+use crate::subject::Subject;
+
+use build::Built;
+use case::Case;
+
+pub struct Edc;
+
+/// The stored table, its column that holds the result, and what else is made for it.
+const STORED: &str = "stored0";
+const RESULT: &str = "result0";
+const SHAPE: &str = "shape0";
+const INDEX: &str = "key0";
+
+/// How the stored table comes to its types: by `CREATE TABLE … AS` unless they are inferred and declared.
+const TYPES: &str = "types";
+const INFERRED: &str = "inferred";
+/// Whether the stored column has an index.
+const INDEXED: &str = "index";
+/// The option that the stored table is created with.
+const STORAGE: &str = "storage";
+
+const RELATION: &str = "a query over an operation and one over its stored result return the same rows";
+
+impl Oracle for Edc {
+    fn name(&self) -> &'static str {
+        "edc"
+    }
+
+    fn about(&self) -> &'static str {
+        "an operation in a query gives what its result gives that was stored beforehand"
+    }
+
+    fn propose(&self, generator: &mut Generator) -> Option<Subject> {
+        draw::subject(self.name(), generator)
+    }
+
+    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
+        let case = match Case::read(subject, session.dialect()) {
+            Ok(case) => case,
+            Err(reason) => return Ok(Verdict::skip(reason)),
+        };
+        let built = match build::build(&case, subject, session)? {
+            Ok(built) => built,
+            Err(reason) => return Ok(Verdict::skip(reason)),
+        };
+        session.note("edc: table pairs");
+        let verdict = ask(&case, &built, subject, session)?;
+        if !matches!(verdict, Verdict::Bug(_)) {
+            build::drop_stored(session)?;
+        }
+        Ok(verdict)
+    }
+}
+
+/// Verifies the pair of tables, then asks every query of both.
+fn ask(case: &Case, built: &Built, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
+    match build::verify(case, session)? {
+        Verdict::Pass { .. } => {}
+        other => return Ok(told(other, built)),
+    }
+    let mut milder = None;
+    let (mut compared, mut nonempty) = (0, false);
+    let mut unasked = "no query could be asked of both tables";
+    for test in &subject.tests {
+        let Statement::Query(query) = test else { continue };
+        match compare(case, query, subject, session)? {
+            Verdict::Pass { nonempty: rows } => {
+                compared += 1;
+                nonempty |= rows;
+                session.note("edc: pairs compared");
+            }
+            Verdict::Skip(std::borrow::Cow::Borrowed(reason)) => {
+                unasked = reason;
+                session.note(match reason {
+                    "all arms fail" => "edc: pairs where both fail",
+                    reason if reason.starts_with("one arm") => "edc: pairs where one fails",
+                    _ => "edc: pairs that are not applicable",
+                });
+            }
+            // A query that loses rows says more than one that shows them differently.
+            Verdict::Bug(evidence) if evidence.class == Class::Representation => {
+                session.note("edc: pairs compared");
+                milder.get_or_insert(evidence);
+            }
+            other => {
+                session.note("edc: pairs compared");
+                return Ok(told(other, built));
+            }
+        }
+    }
+    Ok(match milder {
+        Some(evidence) => told(Verdict::Bug(evidence), built),
+        None if compared == 0 => Verdict::skip(unasked),
+        None => Verdict::Pass { nonempty },
+    })
+}
+
+/// One query, of the base table and of the stored one.
+fn compare(case: &Case, query: &Query, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
+    let stored = match rewrite::rewrite(query, case) {
+        Ok(stored) => stored,
+        Err(reason) => return Ok(Verdict::skip(reason)),
+    };
+    let dialect = session.dialect();
+    if case::marks_json(&case.operation, dialect) {
+        let mut read = false;
+        crate::sql::visit::each_expr(&stored, |expr| read |= case::is_json(expr));
+        if read {
+            return Ok(Verdict::skip("JSON that is marked as such and read by the query"));
+        }
+    }
+    let mut arms = Arms::new(RELATION);
+    arms.ask("computed: the operation, over the base table", query.clone(), session)?;
+    arms.ask("stored: its result, over the stored table", stored, session)?;
+    if let Some(verdict) = arms.unanswered(session)? {
+        return Ok(verdict);
+    }
+    let ambiguous = case.has_no_one_representative(query);
+    // An integer that is wide by its type is narrow in a table, so set operators and functions that widen
+    // come to another type of the same number.
+    let widens = dialect.can(Feature::HiddenDigits);
+    let equality = if case.deduplicates(query) || widens { Equality::Engine } else { Equality::Exact };
+    // The gate looks at this query, not at the others.
+    let alone = || Subject { tests: vec![query.clone().into()], ..subject.clone() };
+    let (computed, stored) = (arms.rows(0).clone(), arms.rows(1).clone());
+    let Some(difference) = super::judge::compare(&computed, &stored, equality) else {
+        return Ok(Verdict::Pass { nonempty: !computed.is_empty() });
+    };
+    if ambiguous {
+        return Ok(Verdict::skip("values without one representative"));
+    }
+    let mut verdict = arms.differ(difference, &alone(), session)?;
+    if let Verdict::Bug(evidence) = &mut verdict
+        && evidence.class == Class::WrongValues
+        && case.is_dual(query, dialect)
+    {
+        evidence.class = Class::Representation;
+    }
+    Ok(verdict)
+}
+
+/// The verdict with the statements that built the stored table before its arms.
+fn told(verdict: Verdict, built: &Built) -> Verdict {
+    let Verdict::Bug(mut evidence) = verdict else { return verdict };
+    let steps = built.statements.iter().map(|sql| Arm {
+        label: String::from("the stored table"),
+        sql: sql.clone(),
+        outcome: crate::finding::ArmOutcome::Done,
+        plan: None,
+    });
+    let arms: Vec<Arm> = steps.chain(std::mem::take(&mut evidence.arms)).collect();
+    Verdict::Bug(Box::new(Evidence { arms, ..*evidence }))
+}
