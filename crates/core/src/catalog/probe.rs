@@ -427,7 +427,7 @@ impl<'s, 'e> Prober<'s, 'e> {
             2 if !ty.required => ty.null(self.dialect),
             1 => ty.value(1),
             3 => ty.value(at % 3),
-            4 if at % 2 == 0 && !ty.required => ty.null(self.dialect),
+            4 if at.is_multiple_of(2) && !ty.required => ty.null(self.dialect),
             4 => ty.value(2),
             _ => ty.value(0),
         };
