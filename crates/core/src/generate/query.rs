@@ -47,13 +47,13 @@ impl<'a> Generator<'a> {
     /// What joins the newest relation to the `before` ones before it.
     pub fn join_on(&mut self, before: usize) -> JoinOn {
         if before == 1
-            && self.rng.chance(12)
+            && self.rng.chance(8)
             && let Some(shared) = self.shared_columns()
         {
             return shared;
         }
         JoinOn::On(match self.rng.below(10) {
-            0..8 => self.selective_condition(before).unwrap_or_else(|| self.join_condition()),
+            0..9 => self.selective_condition(before).unwrap_or_else(|| self.join_condition()),
             _ => self.join_condition(),
         })
     }
@@ -77,23 +77,28 @@ impl<'a> Generator<'a> {
     }
 
     /// Columns of the newest relation and of the `before` ones before it that share a value and also hold
-    /// others.
+    /// others; on both sides, if there are such.
     fn selective_pairs(&self, before: usize) -> Vec<(Expr, Expr)> {
         let relations = &self.scope[self.inner..];
         let Some(right) = relations.get(before) else { return Vec::new() };
         let typed = self.dialect.is_typed();
-        let mut pairs = Vec::new();
+        let (mut both, mut one) = (Vec::new(), Vec::new());
         for left in &relations[..before] {
             for a in left.columns.iter() {
                 for b in right.columns.iter().filter(|b| !typed || b.ty.kind == a.ty.kind) {
-                    let shared = a.pool.iter().filter(|value| !value.is_null() && b.pool.contains(value));
-                    if (1..a.pool.len().max(2)).contains(&shared.count()) {
-                        pairs.push((self.column_expr(left, a), self.column_expr(right, b)));
+                    let common = |value: &&Value| !value.is_null() && b.pool.contains(value);
+                    let shared = a.pool.iter().filter(common).count();
+                    let pair = || (self.column_expr(left, a), self.column_expr(right, b));
+                    match (shared < a.pool.len(), shared < b.pool.len()) {
+                        _ if shared == 0 => {}
+                        (true, true) => both.push(pair()),
+                        (true, false) | (false, true) => one.push(pair()),
+                        (false, false) => {}
                     }
                 }
             }
         }
-        pairs
+        if both.is_empty() { one } else { both }
     }
 
     /// A column of the relation at this place that is never NULL, if that is a base table.

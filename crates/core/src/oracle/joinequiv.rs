@@ -78,7 +78,7 @@ impl Oracle for JoinEquiv {
         // table: a few draws find operands that have.
         let selective = generator.rng.chance(90);
         let (from, items) = (0..12).find_map(|attempt| joined(generator, form, selective && attempt < 9))?;
-        let filter = generator.rng.chance(20).then(|| generator.padding_filter());
+        let filter = generator.rng.chance(15).then(|| generator.padding_filter());
         let distinct = form == "distinct";
         let query =
             generator.finish(Select { distinct, items, from: vec![from], filter, ..Select::default() });
