@@ -1,7 +1,7 @@
 //! Statements that change a state that is already there: rows, schema, settings.
 
 use super::{Column, Generator, Relation, Rules, Table};
-use crate::dialect::{Feature, Setting};
+use crate::dialect::{Feature, Setting, TypeEntry};
 use crate::sql::*;
 
 /// What may stand in the WHERE of a statement that changes a table.
@@ -277,8 +277,8 @@ impl<'a> Generator<'a> {
             }
             _ => {
                 let strict = table.strict;
-                let entries: Vec<_> =
-                    self.dialect.types.iter().filter(|entry| !strict || entry.strict).collect();
+                let drawn = |entry: &&TypeEntry| entry.weight > 0 && (!strict || entry.strict);
+                let entries: Vec<_> = self.dialect.types.iter().filter(drawn).collect();
                 let ty = self.rng.pick(&entries).ty.clone();
                 let mut constraints = Vec::new();
                 if self.rng.chance(50) && !self.dialect.is_prefixed(&ty) {
