@@ -11,6 +11,19 @@ use crate::finding::Class;
 use crate::oracle::judge::{Difference, at_most, compare_values, row_text};
 use crate::sql::Value;
 
+/// Whether results that violate the relation would not if floats had nine digits.
+pub fn is_rounding(relation: &Relation, original: &Rows, mutated: &Rows) -> bool {
+    violation(relation, &rounded(original), &rounded(mutated)).is_none()
+}
+
+fn rounded(rows: &Rows) -> Rows {
+    let round = |value: &Value| match value {
+        Value::Real(real) => Value::Real(format!("{real:.8e}").parse().unwrap_or(*real)),
+        other => other.clone(),
+    };
+    Rows { columns: rows.columns, values: rows.values.iter().map(round).collect() }
+}
+
 /// How the results break the relation, naming a row without a partner. `None`: they do not.
 pub fn violation(relation: &Relation, original: &Rows, mutated: &Rows) -> Option<Difference> {
     let columns = relation.columns.len();
@@ -204,6 +217,16 @@ mod tests {
         assert_eq!(lost.class, Class::WrongRows);
         assert_eq!(violation(&relation(Span::Shrinks, &[Change::NONE]), &many, &few), None);
         assert!(violation(&grows, &rows(1, &[Some(1), Some(1)]), &rows(1, &[Some(1)])).is_some());
+    }
+
+    /// MySQL's VAR_POP over the same rows by two plans.
+    #[test]
+    fn floats_of_another_order_of_rows_are_told_by_nine_digits() {
+        let same = relation(Span::Bijective, &[Change::NONE]);
+        let reals = |real: f64| Rows { columns: 1, values: vec![Value::Real(real)] };
+        let (one, other) = (reals(0.16), reals(0.15999999999999998));
+        assert!(violation(&same, &one, &other).is_some() && is_rounding(&same, &one, &other));
+        assert!(!is_rounding(&same, &one, &reals(0.1600001)));
     }
 
     #[test]
