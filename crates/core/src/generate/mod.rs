@@ -96,6 +96,11 @@ impl<'a> Generator<'a> {
     }
 
     /// Draws with what became of operations in this database so far.
+    /// Follows what became of operations as another generator does.
+    pub fn share_luck(&mut self, other: &Generator<'a>) {
+        self.luck = other.luck;
+    }
+
     pub fn with_luck(mut self, luck: &'a Luck) -> Self {
         self.luck = Some(luck);
         self
