@@ -18,6 +18,7 @@ mod resolve;
 mod schema;
 pub mod state;
 mod values;
+mod window;
 
 use std::sync::Arc;
 
@@ -95,12 +96,12 @@ impl<'a> Generator<'a> {
         }
     }
 
-    /// Draws with what became of operations in this database so far.
     /// Follows what became of operations as another generator does.
     pub fn share_luck(&mut self, other: &Generator<'a>) {
         self.luck = other.luck;
     }
 
+    /// Draws with what became of operations in this database so far.
     pub fn with_luck(mut self, luck: &'a Luck) -> Self {
         self.luck = Some(luck);
         self
