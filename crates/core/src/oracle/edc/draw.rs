@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::case::{has_identity, is_collated, result_column, strip};
 use super::queries::{self, Result};
 use super::rewrite::{inline, qualified};
-use super::{INDEXED, INFERRED, RESULT, STORAGE, TYPES};
+use super::{INDEXED, INFERRED, RESULT, RESULT_IS, STORAGE, TEMPORAL, TYPES};
 use crate::dialect::{Feature, TypeEntry};
 use crate::generate::{Generator, Rules, State};
 use crate::sql::visit::{Visitor, any_expr, walk_table};
@@ -74,6 +74,9 @@ pub fn subject(oracle: &str, g: &mut Generator) -> Option<Subject> {
     }
     if g.dialect.can(Feature::Indexes) && g.rng.chance(40) {
         subject = subject.with_choice(INDEXED, "yes");
+    }
+    if result.kind.is_temporal() || kind.is_temporal() {
+        subject = subject.with_choice(RESULT_IS, TEMPORAL);
     }
     if let Some(storage) = storage(g) {
         subject = subject.with_choice(STORAGE, &storage);

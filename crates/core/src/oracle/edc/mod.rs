@@ -48,7 +48,7 @@ use crate::engine::Trouble;
 use crate::finding::{Arm, Class, Evidence, Verdict};
 use crate::generate::Generator;
 use crate::session::Session;
-use crate::sql::{Query, Statement};
+use crate::sql::{Expr, Query, Statement};
 use crate::subject::Subject;
 
 use build::Built;
@@ -65,6 +65,9 @@ const INDEX: &str = "key0";
 /// How the stored table comes to its types: by `CREATE TABLE … AS` unless they are inferred and declared.
 const TYPES: &str = "types";
 const INFERRED: &str = "inferred";
+/// What the result is, where that explains a difference better than the operation that gave it.
+pub const RESULT_IS: &str = "result";
+pub const TEMPORAL: &str = "temporal";
 /// Whether the stored column has an index.
 const INDEXED: &str = "index";
 /// The option that the stored table is created with.
@@ -108,6 +111,11 @@ impl Oracle for Edc {
         }
         Ok(verdict)
     }
+}
+
+/// Whether an expression is the operation, however its columns are named.
+pub fn is_same_operation(expr: &Expr, operation: &Expr) -> bool {
+    case::strip(expr) == case::strip(operation)
 }
 
 /// Verifies the pair of tables, then asks every query of both.
