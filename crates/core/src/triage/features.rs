@@ -21,10 +21,20 @@ pub fn features(subject: &Subject) -> BTreeSet<String> {
         features.words.remove("not-null");
     }
     for test in &subject.tests {
+        // An index, a setting: what is changed between two questions is there as if the setup had it.
+        if !matches!(test, Statement::Query(_)) {
+            features.setup(test);
+        }
         features.statement(test);
     }
     for expr in &subject.exprs {
         features.expr(expr);
+    }
+    // How the twin is stored.
+    if matches!(subject.oracle.as_str(), "rowid" | "storage")
+        && let Some(storage) = subject.choice("storage")
+    {
+        features.add(storage.to_lowercase().replace(' ', "-"));
     }
     // The predicate moves from HAVING to WHERE only in engines that can do that.
     features.add_if(subject.oracle == "tlp-having", "having");
