@@ -7,6 +7,7 @@
 //! the state tells.
 
 mod aggregate;
+mod alone;
 mod change;
 mod compose;
 mod expr;

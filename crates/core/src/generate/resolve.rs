@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::state::{Column, State};
+use super::state::{Column, State, Table};
 use crate::dialect::Dialect;
 use crate::sql::visit::{Visitor, walk_query, walk_table};
 use crate::sql::*;
@@ -39,6 +39,22 @@ impl State {
             });
         }
         columns
+    }
+
+    /// The tables a query reads, also by way of views, each once.
+    pub fn base_tables_of(&self, query: &Query) -> Vec<&Table> {
+        let mut names = tables_read(query);
+        let mut at = 0;
+        while let Some(name) = names.get(at) {
+            let reads = self.table(name).map(|table| table.reads.clone()).unwrap_or_default();
+            for read in reads {
+                if !names.contains(&read) {
+                    names.push(read);
+                }
+            }
+            at += 1;
+        }
+        self.base_tables().filter(|table| names.contains(&table.name)).collect()
     }
 
     /// The relations a FROM item brings into scope, by the name their columns are qualified with.

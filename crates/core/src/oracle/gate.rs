@@ -51,6 +51,41 @@ pub fn has_no_one_representative(subject: &Subject, dialect: &Dialect) -> bool {
         })
 }
 
+/// Whether one of several equal values may stand for all of them; groups may be the table's own.
+pub fn deduplicates(query: &Query, groups_belong: bool) -> bool {
+    struct Found {
+        groups_belong: bool,
+        found: bool,
+    }
+    impl Visitor for Found {
+        fn query(&mut self, query: &Query) {
+            self.found |= merges(&query.body);
+            walk_query(self, query);
+        }
+        fn select(&mut self, select: &Select) {
+            self.found |= select.distinct || (!self.groups_belong && !select.group_by.is_empty());
+            walk_select(self, select);
+        }
+        fn expr(&mut self, expr: &Expr) {
+            if let Expr::Aggregate(aggregate) = expr {
+                self.found |= aggregate.distinct || !aggregate.name.eq_ignore_ascii_case("COUNT");
+            }
+            walk_expr(self, expr);
+        }
+    }
+    fn merges(body: &Body) -> bool {
+        match body {
+            Body::Compound { op, all, left, right } => {
+                !all || *op != SetOp::Union || merges(left) || merges(right)
+            }
+            _ => false,
+        }
+    }
+    let mut found = Found { groups_belong, found: false };
+    found.query(query);
+    found.found
+}
+
 /// Every column that a query returns is also a key of its ORDER BY.
 pub fn orders_every_column(query: &Query) -> bool {
     let is_key = |item: &SelectItem| match item {

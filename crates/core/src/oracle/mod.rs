@@ -1,13 +1,20 @@
 //! The oracles: one file each, one line each in [`all`].
 
+mod again;
 mod arms;
 pub mod edc;
+mod freedom;
 pub mod gate;
 pub mod health;
+pub mod index;
 pub mod joinequiv;
 pub mod judge;
 pub mod norec;
+pub mod plan;
+pub mod rowid;
+pub mod storage;
 pub mod tlp;
+mod twin;
 pub mod valscope;
 
 use crate::engine::Trouble;
@@ -52,6 +59,10 @@ pub fn all() -> &'static [&'static dyn Oracle] {
         &joinequiv::JoinEquiv,
         &valscope::ValScope,
         &edc::Edc,
+        &index::Index,
+        &rowid::Rowid,
+        &storage::Storage,
+        &plan::Plan,
     ]
 }
 

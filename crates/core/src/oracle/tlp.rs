@@ -165,7 +165,8 @@ impl Oracle for Where {
             return Ok(Verdict::skip(NOT_APPLICABLE));
         };
         let grouped = !select.group_by.is_empty() || select.having.is_some();
-        if select.distinct || grouped || !items_without_aggregates(select) || looks_beyond_its_row(predicate) {
+        if select.distinct || grouped || !items_without_aggregates(select) || looks_beyond_its_row(predicate)
+        {
             return Ok(Verdict::skip(NOT_APPLICABLE));
         }
         let parts = partitions(predicate).map(|(label, condition)| (label, filtered(query, condition)));
@@ -198,7 +199,8 @@ impl Oracle for Distinct {
             return Ok(Verdict::skip(NOT_APPLICABLE));
         };
         let grouped = !select.group_by.is_empty() || select.having.is_some();
-        if !select.distinct || grouped || !items_without_aggregates(select) || looks_beyond_its_row(predicate) {
+        if !select.distinct || grouped || !items_without_aggregates(select) || looks_beyond_its_row(predicate)
+        {
             return Ok(Verdict::skip(NOT_APPLICABLE));
         }
         if folds_text(select, session.dialect()) {

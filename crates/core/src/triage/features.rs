@@ -32,8 +32,14 @@ pub fn features(subject: &Subject) -> BTreeSet<String> {
             features.statement(&test);
         }
     } else {
-        subject.tests.iter().for_each(|test| features.statement(test));
+        subject.tests.iter().for_each(|test| features.test(test));
         subject.exprs.iter().for_each(|expr| features.expr(expr));
+    }
+    // How the twin is stored.
+    if matches!(subject.oracle.as_str(), "rowid" | "storage")
+        && let Some(storage) = subject.choice("storage")
+    {
+        features.add(storage.to_lowercase().replace(' ', "-"));
     }
     // The predicate moves from HAVING to WHERE only in engines that can do that.
     features.add_if(subject.oracle == "tlp-having", "having");
@@ -87,6 +93,14 @@ impl Features {
         if condition {
             self.add(word);
         }
+    }
+
+    /// An index, a setting: what is changed between two questions is there as if the setup had it.
+    fn test(&mut self, test: &Statement) {
+        if !matches!(test, Statement::Query(_)) {
+            self.setup(test);
+        }
+        self.statement(test);
     }
 
     /// What a statement of the setup adds; that there are tables and rows goes without saying.

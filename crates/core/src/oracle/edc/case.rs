@@ -3,7 +3,7 @@
 use super::RESULT;
 use crate::dialect::{Dialect, Feature, Function};
 use crate::generate::{Column, State};
-use crate::oracle::gate::has_aggregate;
+use crate::oracle::gate::{deduplicates, has_aggregate};
 use crate::sql::render::expr_to_sql;
 use crate::sql::visit::{
     Editor, Visitor, any_expr, edit_expr, walk_expr, walk_query, walk_select, walk_table,
@@ -356,38 +356,4 @@ fn grouping(query: &Query) -> Vec<Name> {
             _ => None,
         })
         .collect()
-}
-
-fn deduplicates(query: &Query, groups_belong: bool) -> bool {
-    struct Found {
-        groups_belong: bool,
-        found: bool,
-    }
-    impl Visitor for Found {
-        fn query(&mut self, query: &Query) {
-            self.found |= merges(&query.body);
-            walk_query(self, query);
-        }
-        fn select(&mut self, select: &Select) {
-            self.found |= select.distinct || (!self.groups_belong && !select.group_by.is_empty());
-            walk_select(self, select);
-        }
-        fn expr(&mut self, expr: &Expr) {
-            if let Expr::Aggregate(aggregate) = expr {
-                self.found |= aggregate.distinct || !aggregate.name.eq_ignore_ascii_case("COUNT");
-            }
-            walk_expr(self, expr);
-        }
-    }
-    fn merges(body: &Body) -> bool {
-        match body {
-            Body::Compound { op, all, left, right } => {
-                !all || *op != SetOp::Union || merges(left) || merges(right)
-            }
-            _ => false,
-        }
-    }
-    let mut found = Found { groups_belong, found: false };
-    found.query(query);
-    found.found
 }

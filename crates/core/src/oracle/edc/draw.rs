@@ -103,7 +103,8 @@ fn joins_otherwise(query: &Query) -> bool {
 /// How the stored table is stored, if not as usual; sorted by the result where tables are sorted.
 fn storage(g: &mut Generator) -> Option<String> {
     let dialect = g.dialect;
-    let options: Vec<_> = dialect.table_options.iter().filter(|option| option.long_values).collect();
+    let options: Vec<_> =
+        dialect.table_options.iter().filter(|option| option.long_values && option.weight > 0).collect();
     let wanted = dialect.can(Feature::TableOptionNeeded) || g.rng.chance(20);
     if options.is_empty() || !wanted {
         return None;
@@ -363,7 +364,8 @@ impl TableInMaking {
     fn create(&self, g: &mut Generator) -> Statement {
         let dialect = g.dialect;
         let needed = dialect.can(Feature::TableOptionNeeded);
-        let option = if needed { g.rng.choose(&dialect.table_options) } else { None };
+        let options: Vec<_> = dialect.table_options.iter().filter(|option| option.weight > 0).collect();
+        let option = if needed { g.rng.choose(&options) } else { None };
         let sorted_by = self.columns.first().map_or("tuple()", |column| &*column.name);
         let options = option.map(|option| Name::from(option.name.replace("{columns}", sorted_by)));
         Statement::CreateTable(CreateTable {
