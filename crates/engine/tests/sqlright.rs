@@ -71,7 +71,12 @@ fn aliased(alias: &str) -> TableRef {
 }
 
 /// A subject whose tests are a query and what is changed before it is asked again.
-fn subject(oracle: &str, setup: Vec<Statement>, query: impl Into<Query>, change: Option<Statement>) -> Subject {
+fn subject(
+    oracle: &str,
+    setup: Vec<Statement>,
+    query: impl Into<Query>,
+    change: Option<Statement>,
+) -> Subject {
     let mut subject = Subject::new(oracle, query.into());
     subject.setup = setup;
     subject.tests.extend(change);
@@ -114,7 +119,8 @@ fn listing_7() -> Subject {
         "INSERT INTO t0 VALUES (3, 'k')",
     ]);
     let filter = eq(of("a0", "c0"), of("a0", "c1")).and(eq(of("a0", "c0"), Expr::text("k")));
-    let select = Select { items: vec![of("a0", "c0").into()], ..from(vec![aliased("a0"), aliased("a1")], filter) };
+    let select =
+        Select { items: vec![of("a0", "c0").into()], ..from(vec![aliased("a0"), aliased("a1")], filter) };
     subject("norec", setup, Query::select(select), None).with_choice("form", "rows")
 }
 

@@ -87,9 +87,7 @@ fn equality(query: &Query) -> Equality {
 
 fn same(query: &Query, first: &Reply, second: &Reply) -> bool {
     match (first, second) {
-        (Reply::Rows(first), Reply::Rows(second)) => {
-            judge::compare(first, second, equality(query)).is_none()
-        }
+        (Reply::Rows(first), Reply::Rows(second)) => judge::compare(first, second, equality(query)).is_none(),
         _ => false,
     }
 }

@@ -20,7 +20,8 @@ const ROUNDED_SUM: &str = "sum that is rounded by the order of rows";
 pub fn left_open(query: &Query, subject: &Subject, dialect: &Dialect) -> Option<&'static str> {
     let mut state = State::default();
     subject.setup.iter().for_each(|statement| state.apply(statement, dialect));
-    let mut freedom = Freedom { dialect, state, scope: Vec::new(), with: Vec::new(), merged: false, reason: None };
+    let mut freedom =
+        Freedom { dialect, state, scope: Vec::new(), with: Vec::new(), merged: false, reason: None };
     // An aggregate that the query returns may be rounded; one that decides about rows may not.
     let returned = query.as_select().map(|select| select.items.as_slice()).unwrap_or_default();
     let returns = |aggregate: &Expr| {

@@ -86,7 +86,8 @@ impl Oracle for Index {
             true => ("with the index", "the index is dropped", "without the index"),
             false => ("without the index", "the index is added", "with the index"),
         };
-        let words = Words { relation: RELATION, before, change, after, unchanged: "no index that can be built" };
+        let words =
+            Words { relation: RELATION, before, change, after, unchanged: "no index that can be built" };
         again::ask(query, &changes, &words, subject, session)
     }
 }

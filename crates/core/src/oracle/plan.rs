@@ -75,7 +75,8 @@ impl Oracle for Plan {
             if !is_neutral(name, session.dialect()) {
                 return Ok(Verdict::skip("setting that answers may depend on"));
             }
-            let known = changes.iter().find(|change| sets(&change.back, name)).map(|change| change.back.clone());
+            let known =
+                changes.iter().find(|change| sets(&change.back, name)).map(|change| change.back.clone());
             let back = match known {
                 Some(back) => Some(back),
                 None => as_it_is(name, session)?,
@@ -96,7 +97,8 @@ fn sets(statement: &Statement, setting: &Name) -> bool {
 
 /// The statement that sets what is set now.
 fn as_it_is(name: &Name, session: &mut Session) -> Result<Option<Statement>, Trouble> {
-    let Some((before, after)) = session.dialect().setting_value.as_deref().and_then(|text| text.split_once("{}"))
+    let Some((before, after)) =
+        session.dialect().setting_value.as_deref().and_then(|text| text.split_once("{}"))
     else {
         return Ok(None);
     };

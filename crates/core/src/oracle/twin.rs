@@ -71,7 +71,8 @@ pub fn propose(oracle: &str, g: &mut Generator, wanted: impl Fn(&TableOption) ->
     }
     let tests = queries(g, &setup);
     let name = twin.map_or(PLAIN, |option| &option.name);
-    let subject = Subject { oracle: oracle.into(), setup, tests, exprs: Vec::new(), choices: Default::default() };
+    let subject =
+        Subject { oracle: oracle.into(), setup, tests, exprs: Vec::new(), choices: Default::default() };
     (!subject.tests.is_empty()).then(|| subject.with_choice(STORAGE, name))
 }
 
@@ -277,24 +278,26 @@ fn read(subject: &Subject, dialect: &Dialect) -> Result<Case, &'static str> {
                     && matches!(insert.source, InsertSource::Values(_));
             }
             Statement::CreateIndex(index) if index.table == base => {}
-            Statement::AlterTable { table, action } if *table == base => {
-                match action {
-                    AlterAction::RenameTable(_) => return Err("table that changes its name"),
-                    AlterAction::AddColumn(column) => columns.push(column.clone()),
-                    AlterAction::RenameColumn { from, to } => {
-                        let renamed = columns.iter_mut().filter(|column| column.name == *from);
-                        renamed.for_each(|column| column.name = to.clone());
-                    }
-                    AlterAction::DropColumn(name) => columns.retain(|column| column.name != *name),
+            Statement::AlterTable { table, action } if *table == base => match action {
+                AlterAction::RenameTable(_) => return Err("table that changes its name"),
+                AlterAction::AddColumn(column) => columns.push(column.clone()),
+                AlterAction::RenameColumn { from, to } => {
+                    let renamed = columns.iter_mut().filter(|column| column.name == *from);
+                    renamed.for_each(|column| column.name = to.clone());
                 }
-            }
+                AlterAction::DropColumn(name) => columns.retain(|column| column.name != *name),
+            },
             Statement::Update(Update { table, .. }) | Statement::Delete(Delete { table, .. })
                 if *table == base =>
             {
                 only_filled = false;
             }
-            Statement::Drop { object: ObjectKind::Table, name, .. } if *name == base => return Err("no table"),
-            Statement::Raw(text) if !dialect.is_maintenance(text) => return Err("text that is not understood"),
+            Statement::Drop { object: ObjectKind::Table, name, .. } if *name == base => {
+                return Err("no table");
+            }
+            Statement::Raw(text) if !dialect.is_maintenance(text) => {
+                return Err("text that is not understood");
+            }
             _ => continue,
         }
         twin.push(statement.clone());

@@ -100,7 +100,8 @@ fn joins_otherwise(query: &Query) -> bool {
 /// How the stored table is stored, if not as usual; sorted by the result where tables are sorted.
 fn storage(g: &mut Generator) -> Option<String> {
     let dialect = g.dialect;
-    let options: Vec<_> = dialect.table_options.iter().filter(|option| option.long_values && option.weight > 0).collect();
+    let options: Vec<_> =
+        dialect.table_options.iter().filter(|option| option.long_values && option.weight > 0).collect();
     let wanted = dialect.can(Feature::TableOptionNeeded) || g.rng.chance(20);
     if options.is_empty() || !wanted {
         return None;
