@@ -454,7 +454,7 @@ fn assert_agreement(engine: &mut dyn Engine, dialect: &Dialect, name: &str, case
     );
     assert_eq!(watcher.unstable, 0);
     assert!(passes * 100 >= (passes + skips) * 75, "{passes} passes, {skips} skips: {:?}", watcher.reasons);
-    assert!(watcher.nonempty * 100 >= passes * 60, "{} of {passes} have rows", watcher.nonempty);
+    assert!(watcher.nonempty * 100 >= passes * 45, "{} of {passes} have rows", watcher.nonempty);
 }
 
 #[test]
