@@ -444,7 +444,8 @@ fn a_branch_that_is_left_alone_takes_the_names_of_the_first() {
 /// the query is left of a subject.
 #[test]
 fn a_branch_of_another_type_is_not_left_alone() {
-    let branch = |expr: Expr| Body::Select(Box::new(Select { items: vec![expr.into()], ..Select::default() }));
+    let branch =
+        |expr: Expr| Body::Select(Box::new(Select { items: vec![expr.into()], ..Select::default() }));
     let refusal = |left: Expr, right: Expr| {
         let query = Query::compound(SetOp::Union, true, branch(left), branch(right));
         let subject = Subject::new("valscope", query).with_choice("mutation-1", "drop-branch 0");

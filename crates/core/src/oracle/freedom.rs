@@ -107,6 +107,19 @@ impl Freedom<'_> {
     }
 }
 
+impl Freedom<'_> {
+    fn aggregate(&mut self, aggregate: &Aggregate) {
+        let is = |names: &[&str]| names.iter().any(|name| aggregate.name.eq_ignore_ascii_case(name));
+        if is(&["MIN", "MAX", "FIRST_VALUE", "LAST_VALUE"]) {
+            if aggregate.args.iter().any(|arg| self.folds(arg)) {
+                self.refuse(REPRESENTATIVES);
+            }
+        } else if !is(&["COUNT"]) && !aggregate.args.iter().all(|arg| self.is_exact(arg)) {
+            self.refuse(ROUNDED_SUM);
+        }
+    }
+}
+
 impl Visitor for Freedom<'_> {
     fn query(&mut self, query: &Query) {
         let (scope, merged) = (self.scope.len(), self.merged);
@@ -159,15 +172,10 @@ impl Visitor for Freedom<'_> {
     }
 
     fn expr(&mut self, expr: &Expr) {
-        if let Expr::Aggregate(aggregate) = expr {
-            let is = |names: &[&str]| names.iter().any(|name| aggregate.name.eq_ignore_ascii_case(name));
-            if is(&["MIN", "MAX"]) {
-                if aggregate.args.iter().any(|arg| self.folds(arg)) {
-                    self.refuse(REPRESENTATIVES);
-                }
-            } else if !is(&["COUNT"]) && !aggregate.args.iter().all(|arg| self.is_exact(arg)) {
-                self.refuse(ROUNDED_SUM);
-            }
+        match expr {
+            Expr::Aggregate(aggregate) => self.aggregate(aggregate),
+            Expr::Window(window) => self.aggregate(&window.function),
+            _ => {}
         }
         walk_expr(self, expr);
     }

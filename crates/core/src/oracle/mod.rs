@@ -34,6 +34,12 @@ pub trait Oracle: Sync {
     /// What it does, in one line.
     fn about(&self) -> &'static str;
 
+    /// About how many statements a check runs. All oracles of a hunt get their share of its time, so one
+    /// that asks much of each subject is asked for fewer.
+    fn cost(&self) -> u32 {
+        2
+    }
+
     /// A subject over the generator's schema, or `None` if the schema or the dialect has no room for one.
     fn propose(&self, generator: &mut Generator) -> Option<Subject>;
 

@@ -315,6 +315,9 @@ impl Propagation<'_> {
     /// Groups by keys that are equal: a group goes to the group of the same key. Without keys there is
     /// one group on either side.
     fn groups(&mut self, select: &Select, rows: Span) -> Outcome<Span> {
+        if !select.grouping.is_plain() {
+            return Err(Stop("GROUPING SETS"));
+        }
         let mut keys = Vec::new();
         for key in &select.group_by {
             let cell = self.value(key)?;
