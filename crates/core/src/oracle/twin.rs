@@ -255,7 +255,7 @@ fn read(subject: &Subject, dialect: &Dialect) -> Result<Case, &'static str> {
     if create.query.is_some() {
         return Err("table whose columns are not told");
     }
-    let is_way = |option: &&TableOption| create.options.iter().any(|written| *written == option.name);
+    let is_way = |option: &&TableOption| create.options.contains(&option.name);
     let by_key = keyed(way) || dialect.table_options.iter().filter(is_way).any(|option| option.keyed);
     if by_key {
         unplaced(create).map_or(Ok(()), Err)?;
