@@ -1,7 +1,7 @@
 //! The oracles: one file each, one line each in [`all`].
 
 mod again;
-mod arms;
+pub mod arms;
 pub mod edc;
 mod freedom;
 pub mod gate;
