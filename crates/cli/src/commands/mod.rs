@@ -2,6 +2,8 @@
 
 mod bench;
 mod bisect;
+mod bug_table;
+mod check;
 mod engines;
 mod findings;
 mod hunt;
@@ -28,6 +30,7 @@ use crate::worker::protocol::{Event, Task};
 pub fn run(command: Command) -> anyhow::Result<u8> {
     match command {
         Command::Hunt(args) => hunt::run(args),
+        Command::Check(args) => check::run(args),
         Command::Replay(args) => replay::run(args),
         Command::Reduce(args) => reduce::run(args),
         Command::Bisect(args) => bisect::run(args),

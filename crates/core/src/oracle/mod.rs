@@ -3,12 +3,15 @@
 mod arms;
 pub mod edc;
 pub mod gate;
+pub mod given;
 pub mod health;
 pub mod joinequiv;
 pub mod judge;
 pub mod norec;
 pub mod tlp;
 pub mod valscope;
+
+pub use given::Given;
 
 use crate::engine::Trouble;
 use crate::finding::Verdict;
@@ -29,6 +32,12 @@ pub trait Oracle: Sync {
 
     /// A subject over the generator's schema, or `None` if the schema or the dialect has no room for one.
     fn propose(&self, generator: &mut Generator) -> Option<Subject>;
+
+    /// Subjects made of a query that was given rather than drawn, one for each choice that there is; none if the
+    /// query has nothing that this oracle can work on. Not random either.
+    fn adopt(&self, _given: &Given) -> Vec<Subject> {
+        Vec::new()
+    }
 
     /// Asks the engine both ways. The subject's state is already built when this is called.
     fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble>;
