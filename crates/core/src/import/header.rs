@@ -12,8 +12,8 @@ pub struct Header {
     pub caught: Vec<String>,
     /// Why none does.
     pub uncaught: Option<String>,
-    /// What is to be known besides: that the newest version fails as well.
-    pub note: Option<String>,
+    /// The oracles that find something on the newest version as well.
+    pub newest: Vec<String>,
 }
 
 /// The header of a script; none if it names no target that fails.
@@ -26,13 +26,17 @@ pub fn read(text: &str) -> Option<Header> {
             "title" => header.title = value,
             "link" => header.link = value,
             "fails" => header.fails = value,
-            "caught" => header.caught = value.split(',').map(|name| name.trim().to_string()).collect(),
+            "caught" => header.caught = names(&value),
+            "newest" => header.newest = names(&value),
             "uncaught" => header.uncaught = Some(value),
-            "note" => header.note = Some(value),
             _ => {}
         }
     }
     (!header.fails.is_empty()).then_some(header)
+}
+
+fn names(list: &str) -> Vec<String> {
+    list.split(',').map(|name| name.trim().to_string()).collect()
 }
 
 #[cfg(test)]

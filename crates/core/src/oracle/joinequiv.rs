@@ -97,6 +97,9 @@ impl Oracle for JoinEquiv {
             for (join, filter) in inner_joins(&query) {
                 for (rule, form, _) in choices.iter().filter(|(_, _, can)| *can) {
                     let items = given_items(given, &query, &join, *form != "judge");
+                    if items.is_empty() {
+                        continue;
+                    }
                     let whole = asking(&query, |select| {
                         *select = Select {
                             filter: filter.clone(),

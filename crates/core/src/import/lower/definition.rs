@@ -4,6 +4,7 @@ use sqlparser::ast;
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::Token;
 
+use super::types::squeezed;
 use super::{Lower, Lowered, refuse};
 use crate::sql::*;
 
@@ -19,8 +20,12 @@ impl Lower<'_> {
         match &create.table_options {
             ast::CreateTableOptions::None => {}
             ast::CreateTableOptions::Plain(plain) => {
-                // As the generator spells them: `ENGINE=InnoDB`.
-                options.extend(plain.iter().map(|option| Name::from(option.to_string().replace(" = ", "="))));
+                // As one, and as the dialect's file spells them, if it does.
+                let spelled: Vec<String> = plain.iter().map(ToString::to_string).collect();
+                let spelled = spelled.join(" ");
+                let listed = self.dialect.table_options.iter().map(|option| &option.name);
+                let listed = listed.into_iter().find(|listed| squeezed(listed) == squeezed(&spelled));
+                options.push(listed.cloned().unwrap_or_else(|| Name::from(spelled)));
             }
             _ => return refuse("table options"),
         }

@@ -85,6 +85,7 @@ impl Lower<'_> {
             },
             Value(value) => self.value(&value.value)?,
             TypedString(typed) => self.typed(typed)?,
+            Interval(interval) if interval.leading_field.is_none() => self.interval(interval)?,
             IsTrue(inner) => is(inner, Truth::True, false)?,
             IsNotTrue(inner) => is(inner, Truth::True, true)?,
             IsFalse(inner) => is(inner, Truth::False, false)?,
@@ -200,6 +201,17 @@ impl Lower<'_> {
         };
         let spelled = format!("{} '{{}}'", typed.data_type);
         self.value_spelled(&spelled, text).map(Expr::Literal).ok_or_else(|| format!("the literal {typed}"))
+    }
+
+    /// `INTERVAL '2 hours'`.
+    fn interval(&self, interval: &ast::Interval) -> Lowered<Expr> {
+        let spelled = match &*interval.value {
+            ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::SingleQuotedString(text), .. }) => {
+                self.value_spelled("INTERVAL '{}'", text)
+            }
+            _ => None,
+        };
+        spelled.map(Expr::Literal).ok_or_else(|| format!("the literal {interval}"))
     }
 
     /// `'…'::UUID`, where that is how the dialect spells a value.

@@ -32,7 +32,8 @@ const FAMILIES: &[(&str, Kind)] = &[
     ("[]", Kind::Array),
 ];
 
-fn squeezed(spelling: &str) -> String {
+/// A spelling without blanks, in capitals: what is the same so is one thing.
+pub fn squeezed(spelling: &str) -> String {
     spelling.chars().filter(|c| !c.is_whitespace()).collect::<String>().to_ascii_uppercase()
 }
 
