@@ -5,16 +5,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{Reply, Trouble};
 use crate::finding::{Evidence, Origin, Verdict};
-use crate::generate::State;
+use crate::generate::{State, tables_named};
 use crate::import::{self, Imported};
 use crate::oracle::{Given, Oracle, health};
 use crate::session::Session;
-use crate::sql::{Query, Statement};
+use crate::sql::{Name, Query, Statement, With};
 use crate::subject::Subject;
 use crate::walk::{Watcher, replay};
 
 /// A query in which an oracle finds nothing to ask about is counted so.
 pub const NO_SUBJECT: &str = "nothing in the query for this oracle";
+
+/// Of a virtual table it is not known what its columns are: some are parameters, which change the answer when they
+/// are compared with something, and R-trees keep 32-bit floats (SOUNDNESS 1). So it is with tables of the engine's own.
+pub const NOT_A_TABLE: &str = "a relation that is neither a table nor a view of the script";
 
 /// What was read of a script.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -99,7 +103,12 @@ impl ScriptWalk<'_, '_> {
         if asked != *query && !import::is_same(&self.session.query(&asked)?, reply) {
             asked = query.clone();
         }
+        let opaque = tables_named(&asked).iter().any(|name| !self.is_made(name, asked.with.as_ref()));
         for oracle in oracles {
+            if opaque {
+                self.watcher.verdict(oracle.name(), &Verdict::skip(NOT_A_TABLE));
+                continue;
+            }
             let subjects = oracle.adopt(&Given { query: &asked, state: &self.state, dialect });
             if subjects.is_empty() {
                 self.watcher.verdict(oracle.name(), &Verdict::skip(NO_SUBJECT));
@@ -112,6 +121,26 @@ impl ScriptWalk<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether the script makes a relation, by a statement that is understood or by text.
+    fn is_made(&self, name: &Name, with: Option<&With>) -> bool {
+        if with.is_some_and(|with| with.tables.iter().any(|common| common.name == *name)) {
+            return true;
+        }
+        if let Some(table) = self.state.table(name) {
+            return table.reads.iter().all(|read| self.is_made(read, None));
+        }
+        self.setup.iter().any(|statement| match statement {
+            Statement::Raw(text) => {
+                let text = text.to_ascii_lowercase();
+                let mut words =
+                    text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+                let makes = words.next() == Some("create") && words.clone().next() != Some("virtual");
+                makes && words.take(8).any(|word| word == name.to_ascii_lowercase())
+            }
+            _ => false,
+        })
     }
 
     /// `true`: it was a finding.

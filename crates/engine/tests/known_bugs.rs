@@ -104,9 +104,10 @@ versions! {
     what_is_caught_on_sqlite_3_30_1_stays_caught: "sqlite@3.30.1",
     what_is_caught_on_sqlite_3_31_1_stays_caught: "sqlite@3.31.1",
     what_is_caught_on_sqlite_3_33_0_stays_caught: "sqlite@3.33.0",
+    what_is_caught_on_sqlite_3_54_1_stays_caught: "sqlite@3.54.1",
     what_is_caught_on_duckdb_0_3_4_stays_caught: "duckdb@0.3.4",
-    what_is_caught_on_duckdb_0_9_2_stays_caught: "duckdb@0.9.2",
     what_is_caught_on_duckdb_1_1_2_stays_caught: "duckdb@1.1.2",
+    what_is_caught_on_duckdb_2_0_0_stays_caught: "duckdb@2.0.0",
 }
 
 /// Once a bug is mended, nothing may differ any more: these scripts look for false alarms, too.

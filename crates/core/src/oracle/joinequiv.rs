@@ -96,22 +96,19 @@ impl Oracle for JoinEquiv {
         for query in given.selects() {
             for (join, filter) in inner_joins(&query) {
                 for (rule, form, _) in choices.iter().filter(|(_, _, can)| *can) {
-                    let items = given_items(given, &query, &join, *form != "judge");
-                    if items.is_empty() {
-                        continue;
+                    for items in given_items(given, &query, &join, *form != "judge") {
+                        let whole = asking(&query, |select| {
+                            *select = Select {
+                                distinct: *form == "distinct",
+                                filter: filter.clone(),
+                                items,
+                                from: vec![join.clone()],
+                                ..Select::default()
+                            };
+                        });
+                        let subject = Subject::new(self.name(), whole);
+                        subjects.push(subject.with_choice(RULE, rule).with_choice(FORM, form));
                     }
-                    let whole = asking(&query, |select| {
-                        *select = Select {
-                            filter: filter.clone(),
-                            items,
-                            from: vec![join.clone()],
-                            ..Select::default()
-                        };
-                        select.distinct = *form == "distinct";
-                    });
-                    subjects.push(
-                        Subject::new(self.name(), whole).with_choice(RULE, rule).with_choice(FORM, form),
-                    );
                 }
             }
         }
@@ -248,15 +245,28 @@ fn inner_joins(query: &Query) -> Vec<(TableRef, Option<Expr>)> {
     found
 }
 
-/// The columns of a join's operands, those first that can be tags; where the engine does the algebra, only such
-/// whose equal values are identical.
-fn given_items(given: &Given, query: &Query, join: &TableRef, identical: bool) -> Vec<SelectItem> {
+/// What to ask of a join: the query's own columns, if it asks for columns alone, and those of both operands, first
+/// those that can be tags. Where the engine does the algebra, only columns whose equal values are identical.
+fn given_items(given: &Given, query: &Query, join: &TableRef, identical: bool) -> Vec<Vec<SelectItem>> {
     const MOST: usize = 6;
     let mut columns = given.columns(query, std::slice::from_ref(join));
     columns.retain(|(_, column)| column.identity || !identical);
     columns.sort_by_key(|(_, column)| !column.is_never_null());
-    columns.truncate(MOST);
-    columns.into_iter().map(|(table, column)| Expr::column(table, column.name).into()).collect()
+    let item = |(table, column): &(Name, Column)| Expr::column(table.clone(), column.name.clone()).into();
+    let all: Vec<SelectItem> = columns.iter().map(item).collect();
+    let own = query.as_select().map(|select| select.items.clone()).unwrap_or_default();
+    let bare = |item: &SelectItem| match item {
+        SelectItem::Expr { expr, .. } => all.contains(&expr.clone().into()),
+        _ => false,
+    };
+    let mut choices = Vec::new();
+    if !own.is_empty() && own.iter().all(bare) {
+        choices.push(own);
+    }
+    choices.push(all[..all.len().min(MOST)].to_vec());
+    choices.dedup();
+    choices.retain(|items| !items.is_empty());
+    choices
 }
 
 /// A subject as the queries of its arms.
