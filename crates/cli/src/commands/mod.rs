@@ -3,6 +3,7 @@
 mod bench;
 mod bisect;
 mod bug_table;
+mod builds;
 mod check;
 mod engines;
 mod findings;

@@ -2,7 +2,7 @@
 
 use crate::dialect::{Dialect, Feature};
 use crate::generate::{Column, State};
-use crate::oracle::gate::has_aggregate;
+use crate::oracle::gate::looks_beyond_its_row;
 use crate::sql::*;
 
 /// A query over a state that is known as far as its statements were understood.
@@ -66,7 +66,7 @@ impl Given<'_> {
         let Some(select) = query.as_select() else { return Vec::new() };
         let mut found = Vec::new();
         let mut add = |expr: &Expr| {
-            if !has_aggregate(expr) && !has_window(expr) && !found.contains(expr) {
+            if !looks_beyond_its_row(expr) && !found.contains(expr) {
                 found.push(expr.clone());
             }
         };
@@ -161,10 +161,6 @@ fn inner_conditions(table: &TableRef, add: &mut impl FnMut(&Expr)) {
     }
 }
 
-fn has_window(expr: &Expr) -> bool {
-    visit::any_expr(expr, |inner| matches!(inner, Expr::Window(_)))
-}
-
 /// The same SELECT, asking for other things.
 pub fn asking(query: &Query, edit: impl FnOnce(&mut Select)) -> Query {
     let mut query = query.clone();
@@ -180,7 +176,7 @@ pub fn selects_rows(select: &Select) -> bool {
         && select.group_by.is_empty()
         && select.having.is_none()
         && select.items.iter().all(|item| match item {
-            SelectItem::Expr { expr, .. } => !has_aggregate(expr) && !has_window(expr),
+            SelectItem::Expr { expr, .. } => !looks_beyond_its_row(expr),
             _ => true,
         })
 }
@@ -190,6 +186,7 @@ pub fn plain(select: &mut Select, items: Vec<SelectItem>) {
     select.items = items;
     select.distinct = false;
     select.group_by.clear();
+    select.grouping = Grouping::Plain;
     select.having = None;
     select.windows.clear();
 }

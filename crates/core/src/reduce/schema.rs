@@ -1,4 +1,4 @@
-//! What statements of the setup can do without: constraints, options, types, keys, filters, clauses.
+//! What statements of the setup, and those beside a query under test, can do without: constraints, options, types, keys, filters, clauses.
 
 use super::{Edit, Pass};
 use crate::sql::*;
@@ -18,6 +18,11 @@ impl Pass for Schema {
         for (at, statement) in subject.setup.iter().enumerate() {
             for change in changes(statement) {
                 edits.push(Edit::new(move |subject| subject.setup.get_mut(at).is_some_and(&change)));
+            }
+        }
+        for (at, statement) in subject.tests.iter().enumerate() {
+            for change in changes(statement) {
+                edits.push(Edit::new(move |subject| subject.tests.get_mut(at).is_some_and(&change)));
             }
         }
         edits

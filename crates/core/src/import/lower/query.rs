@@ -111,6 +111,7 @@ impl Lower<'_> {
             from: select.from.iter().map(|table| self.joined(table)).collect::<Lowered<_>>()?,
             filter: self.optional(select.selection.as_ref())?,
             group_by,
+            grouping: Grouping::Plain,
             having: self.optional(select.having.as_ref())?,
             windows: select.named_window.iter().map(window).collect::<Lowered<_>>()?,
         })
