@@ -4,10 +4,12 @@
 //! [`dialect`]; an [`oracle`] proposes a subject and checks it in a [`session`] over an [`engine`].
 
 pub mod catalog;
+pub mod check;
 pub mod dialect;
 pub mod engine;
 pub mod finding;
 pub mod generate;
+pub mod import;
 pub mod oracle;
 pub mod reduce;
 pub mod report;
