@@ -70,6 +70,15 @@ pub fn intersect_all(left: &Rows, right: &Rows) -> Rows {
     Rows { columns: left.columns, values: common.into_iter().flatten().cloned().collect() }
 }
 
+/// Floats with nine digits: what is summed in another order is the same then.
+pub fn rounded(rows: &Rows) -> Rows {
+    let round = |value: &Value| match value {
+        Value::Real(real) => Value::Real(format!("{real:.8e}").parse().unwrap_or(*real)),
+        other => other.clone(),
+    };
+    Rows { columns: rows.columns, values: rows.values.iter().map(round).collect() }
+}
+
 /// What can be said when not every arm returned rows. `None`: all of them did.
 ///
 /// Errors are never compared by wording. All arms fail: consistent. One arm fails: it may only have been

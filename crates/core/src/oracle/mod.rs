@@ -2,12 +2,14 @@
 
 mod arms;
 pub mod edc;
+pub mod epsc;
 pub mod gate;
 pub mod health;
 pub mod joinequiv;
 pub mod judge;
 pub mod norec;
 pub mod tlp;
+mod validate;
 pub mod valscope;
 
 use crate::engine::Trouble;
@@ -46,6 +48,7 @@ pub fn all() -> &'static [&'static dyn Oracle] {
         &joinequiv::JoinEquiv,
         &valscope::ValScope,
         &edc::Edc,
+        &epsc::Epsc,
     ]
 }
 

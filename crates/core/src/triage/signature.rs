@@ -27,7 +27,7 @@ pub fn signature(subject: &Subject, class: Class, difference: &str) -> String {
 const NAMES_NO_PLACE: [&str; 1] = ["malformed"];
 
 /// A message without what belongs to the example: names, numbers, and everything in quotes or brackets.
-fn abstracted(message: &str) -> Vec<String> {
+pub fn abstracted(message: &str) -> Vec<String> {
     let mut plain = String::new();
     let mut open: Vec<char> = Vec::new();
     let mut before = ' ';

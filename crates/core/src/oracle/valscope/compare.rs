@@ -8,20 +8,12 @@ use std::cmp::Ordering;
 use super::relation::{Column, Direction, Nulls, Relation, Span};
 use crate::engine::Rows;
 use crate::finding::Class;
-use crate::oracle::judge::{Difference, at_most, compare_values, row_text};
+use crate::oracle::judge::{Difference, at_most, compare_values, rounded, row_text};
 use crate::sql::Value;
 
 /// Whether results that violate the relation would not if floats had nine digits.
 pub fn is_rounding(relation: &Relation, original: &Rows, mutated: &Rows) -> bool {
     violation(relation, &rounded(original), &rounded(mutated)).is_none()
-}
-
-fn rounded(rows: &Rows) -> Rows {
-    let round = |value: &Value| match value {
-        Value::Real(real) => Value::Real(format!("{real:.8e}").parse().unwrap_or(*real)),
-        other => other.clone(),
-    };
-    Rows { columns: rows.columns, values: rows.values.iter().map(round).collect() }
 }
 
 /// How the results break the relation, naming a row without a partner. `None`: they do not.
