@@ -21,6 +21,7 @@ pub fn features(subject: &Subject) -> BTreeSet<String> {
         features.words.remove("not-null");
     }
     for test in &subject.tests {
+        features.setup(test);
         features.statement(test);
     }
     for expr in &subject.exprs {
