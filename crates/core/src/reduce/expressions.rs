@@ -91,7 +91,11 @@ fn simpler(expr: &Expr) -> Vec<Expr> {
 }
 
 fn sub_children(expr: &Expr) -> Vec<Expr> {
-    if matches!(expr, Expr::Column(_) | Expr::Literal(_) | Expr::Bound(_)) { Vec::new() } else { children(expr) }
+    if matches!(expr, Expr::Column(_) | Expr::Literal(_) | Expr::Bound(_)) {
+        Vec::new()
+    } else {
+        children(expr)
+    }
 }
 
 /// The first few columns that an expression reads.

@@ -2,7 +2,7 @@
 
 use super::places::objection;
 use super::{ROAD, SQL};
-use crate::dialect::{Dialect, ParameterType, PrepareSyntax};
+use crate::dialect::{Dialect, Feature, PrepareSyntax};
 use crate::sql::*;
 use crate::subject::Subject;
 
@@ -31,20 +31,27 @@ impl<'a> Case<'a> {
             (Some(SQL), None) => return Err("no PREPARE in this dialect"),
             _ => Road::Interface,
         };
-        let types = dialect.preparing.types(road != Road::Interface);
-        let mut case = Case { steps: &subject.tests, road, tables: Vec::new(), views: Vec::new() };
-        for step in case.steps {
-            case.admit(step, types, dialect)?;
-        }
+        let case = Case::of(&subject.tests, road);
+        case.steps.iter().try_for_each(|step| case.admit(step, dialect))?;
         Ok(case)
     }
 
-    fn admit(
-        &mut self,
-        step: &Statement,
-        types: &[ParameterType],
-        dialect: &Dialect,
-    ) -> Result<(), &'static str> {
+    /// The case of these steps, whatever they are.
+    pub fn of(steps: &'a [Statement], road: Road) -> Case<'a> {
+        let tables = steps.iter().filter_map(|step| match step {
+            Statement::CreateTable(create) => Some(create.name.clone()),
+            _ => None,
+        });
+        let views = steps.iter().filter_map(|step| match step {
+            Statement::CreateView(create) => Some(create.name.clone()),
+            _ => None,
+        });
+        Case { steps, road, tables: tables.collect(), views: views.collect() }
+    }
+
+    /// The condition that a step does not meet, if there is one.
+    pub fn admit(&self, step: &Statement, dialect: &Dialect) -> Result<(), &'static str> {
+        let types = dialect.preparing.types(self.road != Road::Interface);
         if let Some(objection) = objection(step, types, dialect) {
             return Err(objection);
         }
@@ -54,8 +61,7 @@ impl<'a> Case<'a> {
             false => Err("change of a table that the case has not made"),
         };
         match step {
-            Statement::CreateTable(create) => self.tables.push(create.name.clone()),
-            Statement::CreateView(create) => self.views.push(create.name.clone()),
+            Statement::CreateTable(_) | Statement::CreateView(_) => {}
             Statement::CreateIndex(create) => own(&create.table)?,
             Statement::AlterTable { table, action: AlterAction::AddColumn(_) } => own(table)?,
             Statement::Insert(insert) => {
@@ -63,6 +69,9 @@ impl<'a> Case<'a> {
                 // Which of two rows comes first is the engine's to choose.
                 if matches!(insert.source, InsertSource::Query(_)) && self.has_key(&insert.table) {
                     return Err("rows of a query that meet a key");
+                }
+                if dialect.can(Feature::RowidAlias) && self.draws_rowid(insert) {
+                    return Err("row number that the engine draws");
                 }
             }
             Statement::Update(update) => {
@@ -80,6 +89,28 @@ impl<'a> Case<'a> {
             _ => return Err("statement that EPSC does not look at"),
         }
         Ok(())
+    }
+
+    /// Whether the engine has to find a number for the rowid: once the largest is used up, any.
+    fn draws_rowid(&self, insert: &Insert) -> bool {
+        let Some(create) = self.created(&insert.table) else { return false };
+        let keys = self.keys(&insert.table);
+        let alias = |column: &&ColumnDef| {
+            column.ty.name.eq_ignore_ascii_case("integer")
+                && keys.contains(&Expr::bare_column(column.name.clone()))
+        };
+        let Some(alias) = create.columns.iter().find(alias).map(|column| &column.name) else { return false };
+        let InsertSource::Values(rows) = &insert.source else { return true };
+        let names: Vec<&Name> = match insert.columns.is_empty() {
+            true => create.columns.iter().map(|column| &column.name).collect(),
+            false => insert.columns.iter().collect(),
+        };
+        let at = names.iter().position(|name| *name == alias);
+        let given = |row: &Vec<Expr>| {
+            let value = at.and_then(|at| row.get(at));
+            matches!(value, Some(Expr::Literal(value) | Expr::Bound(value)) if !value.is_null())
+        };
+        !rows.iter().all(given)
     }
 
     fn has_key(&self, table: &Name) -> bool {

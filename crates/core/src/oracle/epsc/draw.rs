@@ -72,7 +72,16 @@ impl Draft {
         self.state.apply(&statement, g.dialect);
         let mut bound = statement;
         bind(&mut bound, self.types(g), self.share, g);
-        self.steps.push(bound);
+        self.admit(bound, g);
+    }
+
+    /// Keeps a step that meets the conditions.
+    fn admit(&mut self, step: Statement, g: &Generator) {
+        self.steps.push(step);
+        let case = Case::of(&self.steps, self.road);
+        if self.steps.last().is_some_and(|step| case.admit(step, g.dialect).is_err()) {
+            self.steps.pop();
+        }
     }
 
     fn table(&mut self, g: &mut Generator) {
@@ -151,7 +160,7 @@ impl Draft {
                 *value = other_value(value, place, types, g);
             }
         });
-        self.steps.push(statement);
+        self.admit(statement, g);
     }
 }
 
