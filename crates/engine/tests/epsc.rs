@@ -591,7 +591,7 @@ fn an_error_that_no_expression_raises_is_a_finding_with_both_answers() {
 #[test]
 fn an_error_in_one_arm_of_another_oracle_is_validated() {
     let Some((engine, dialect)) = open("postgres") else { return };
-    let mut engine = Tampered::new(engine, |sql, reply| match sql.contains("COUNT(*)") {
+    let mut engine = Tampered::new(engine, |sql, reply| match sql.contains("COUNT(*) FROM t0 WHERE") {
         true => Reply::Failed(SqlError {
             class: ErrorClass::Runtime,
             code: "22012".to_string(),

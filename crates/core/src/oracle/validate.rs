@@ -29,7 +29,8 @@ use crate::triage::abstracted;
 const MOST_PROBES: usize = 300;
 
 /// Whether a part of the statement, forced, fails like this. `known` are statements that define the tables
-/// and views it reads, as far as they are known.
+/// and views it reads, as far as they are known. The rows of a table that the statement updates may be others
+/// afterwards.
 pub fn is_spared(
     statement: &Statement,
     error: &SqlError,
@@ -54,6 +55,33 @@ pub fn is_spared(
             return Ok(true);
         }
         match session.query(&probe)? {
+            Reply::Failed(found) if is_same(&found, error) => return Ok(true),
+            _ => {}
+        }
+    }
+    is_spared_conversion(statement, error, session)
+}
+
+/// What an assignment converts silently or not at all no cast does: a value is written as a new row.
+fn is_spared_conversion(
+    statement: &Statement,
+    error: &SqlError,
+    session: &mut Session,
+) -> Result<bool, Trouble> {
+    let Statement::Update(update) = statement else { return Ok(false) };
+    for Assignment { column, value } in &update.assignments {
+        let reads = any_expr(value, |inner| matches!(inner, Expr::Column(_)));
+        let source = match reads {
+            true => {
+                let from = vec![TableRef::table(update.table.clone())];
+                let items = vec![value.clone().into()];
+                InsertSource::Query(Box::new(Query::select(Select { items, from, ..Select::default() })))
+            }
+            false => InsertSource::Values(vec![vec![value.clone()]]),
+        };
+        let (table, columns) = (update.table.clone(), vec![column.clone()]);
+        let insert = Statement::Insert(Insert { table, or: None, columns, source, upsert: None });
+        match session.run(&insert)? {
             Reply::Failed(found) if is_same(&found, error) => return Ok(true),
             _ => {}
         }
@@ -268,7 +296,9 @@ impl Probes<'_> {
         select.from.iter().for_each(|table| leaves(table, &mut around));
         for part in exprs.flat_map(parts) {
             if has_aggregate(&part) {
-                for filter in [select.filter.clone(), None] {
+                // A count raises nothing: over the rows that are kept it would only be the query again.
+                let filters = if only_counts(&part) { vec![None] } else { vec![select.filter.clone(), None] };
+                for filter in filters {
                     let items = vec![part.clone().into()];
                     let grouped = Select {
                         items,
@@ -308,7 +338,12 @@ impl Probes<'_> {
     /// `SELECT part FROM …` for every part of some expressions.
     fn forced<'e>(&mut self, exprs: impl Iterator<Item = &'e Expr>, from: &[TableRef], with: Option<&With>) {
         for part in exprs.flat_map(parts) {
+            let alone = !from.is_empty() && !any_expr(&part, |inner| matches!(inner, Expr::Column(_)));
             let select = Select { items: vec![part.into()], from: from.to_vec(), ..Select::default() };
+            // What reads no row may be evaluated where there is none.
+            if alone {
+                self.list.push(Query::select(Select { from: Vec::new(), ..select.clone() }));
+            }
             self.list.push(Query { with: with.cloned(), ..Query::select(select) });
         }
     }
@@ -330,6 +365,17 @@ fn parts(expr: &Expr) -> Vec<Expr> {
     let mut parts = Parts(Vec::new());
     parts.expr(expr);
     parts.0
+}
+
+/// Whether nothing but counts and extremes is aggregated.
+fn only_counts(expr: &Expr) -> bool {
+    let raises = |inner: &Expr| match inner {
+        Expr::Aggregate(aggregate) => {
+            !["count", "min", "max"].iter().any(|name| aggregate.name.eq_ignore_ascii_case(name))
+        }
+        _ => false,
+    };
+    !any_expr(expr, raises)
 }
 
 /// Whether an expression may read a relation.
