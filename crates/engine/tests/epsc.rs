@@ -198,7 +198,7 @@ fn listing_4_the_smallest_integer_is_no_parameter() {
     assert_skipped(verdict, NO_TYPE);
 }
 
-/// The developers took it for an inner join; mended in the versions that are here, or not.
+/// Both arms return the padded row in every version that is here.
 #[test]
 fn listing_8_an_outer_join_that_mariadb_made_an_inner_one() {
     let null = Expr::column("t0", "c0").is(Truth::True);
@@ -207,20 +207,30 @@ fn listing_8_an_outer_join_that_mariadb_made_an_inner_one() {
         list: vec![Expr::Literal(Value::Bool(false))],
         negated: false,
     };
-    let filter = Some(Expr::binary(BinaryOp::Or, bound(Value::Bool(false)), never(null)));
+    let filter = |value: Expr| Some(Expr::binary(BinaryOp::Or, value, never(null.clone())));
     let on_false = JoinOn::On(Expr::Literal(Value::Bool(false)));
     let join = TableRef::join(JoinKind::Left, TableRef::table("t1"), TableRef::table("t0"), on_false);
-    let outer = Select { from: vec![join], filter, ..select(Expr::column("t0", "c0"), "t0") };
-    let steps = vec![
-        create("t0", &[("c0", "INT")]),
-        create("t1", &[("c0", "INT")]),
-        insert("t0", &["c0"], vec![Expr::int(1)]),
-        insert("t1", &["c0"], vec![Expr::int(1)]),
-        query(outer),
-    ];
+    let outer = |value: Expr| Select {
+        from: vec![join.clone()],
+        filter: filter(value),
+        ..select(Expr::column("t0", "c0"), "t0")
+    };
+    let steps = |value: Expr| {
+        vec![
+            create("t0", &[("c0", "INT")]),
+            create("t1", &[("c0", "INT")]),
+            insert("t0", &["c0"], vec![Expr::int(1)]),
+            insert("t1", &["c0"], vec![Expr::int(1)]),
+            query(outer(value)),
+        ]
+    };
     for target in ["mariadb@11.8", "mariadb@10.5", "mysql@9.7"] {
-        let Some(verdict) = on(target, &subject(steps.clone())) else { continue };
-        eprintln!("listing 8 on {target}: {verdict:?}");
+        let value = match target {
+            "mysql@9.7" => cast(0, "SIGNED", Kind::Int),
+            _ => bound(Value::Bool(false)),
+        };
+        let Some(verdict) = on(target, &subject(steps(value))) else { continue };
+        assert_eq!(verdict, Verdict::Pass { nonempty: true }, "{target}");
     }
 }
 
@@ -274,7 +284,14 @@ fn listing_13_bytes_that_are_read_by_the_encoding_of_the_database() {
     let subject = Subject { setup: vec![encoding], ..subject(steps) };
     for target in ["sqlite@3.50.4", "sqlite"] {
         let Some(verdict) = on(target, &subject) else { continue };
-        eprintln!("listing 13 on {target}: {verdict:?}");
+        if target == "sqlite" {
+            assert_passes(verdict);
+            continue;
+        }
+        // The prepared INSERT stores what the CHECK forbids.
+        let evidence = evidence(verdict);
+        assert_eq!(evidence.class, Class::ErrorDivergence);
+        assert!(message(&evidence).contains("CHECK constraint failed"), "{evidence:?}");
     }
 }
 
@@ -386,8 +403,10 @@ fn a_user_variable_has_a_collation_of_its_own() {
         let mut verdict = |subject: &Subject| check_on(engine.as_mut(), &dialect, subject);
         assert_skipped(verdict(&in_sql(compare(bound("a")))), NO_TYPE);
         assert_passes(verdict(&in_sql(compare(cast("a", "CHAR", Kind::Text)))));
-        // By the protocol it has that of a literal.
-        assert_passes(verdict(&subject(compare(bound("a")))));
+        // By the protocol it has that of a literal, where it is not inferred from what is around it.
+        if target == "mariadb" {
+            assert_passes(verdict(&subject(compare(bound("a")))));
+        }
     }
 }
 

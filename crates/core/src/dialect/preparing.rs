@@ -21,6 +21,8 @@ pub struct Preparing {
     pub settings: Vec<Setting>,
     /// Parts of the messages by which a parameter is refused where a literal is not, and rightly so.
     pub refusals: Vec<Name>,
+    /// LIMIT takes a parameter, but no cast of one.
+    pub bare_limit: bool,
     /// Functions and operators that are another thing with a parameter than with a literal.
     pub literal_only: Vec<Name>,
 }

@@ -2,7 +2,7 @@
 //! values, with definitions and settings in between.
 
 use super::case::{Case, Road};
-use super::places::{Place, each_literal};
+use super::places::{Place, each_literal, fits};
 use super::{ROAD, SQL};
 use crate::dialect::{Feature, ParameterType};
 use crate::generate::{Generator, State};
@@ -213,7 +213,7 @@ fn bind(statement: &mut Statement, types: &[ParameterType], share: u32, g: &mut 
         };
         let bound = Expr::Bound(value.clone());
         *expr = match place.cast {
-            _ if ty.name.is_empty() => bound,
+            _ if ty.name.is_empty() || place.bare => bound,
             Some(cast) if *cast == ty.data_type() => bound,
             _ => Expr::Cast { expr: Box::new(bound), ty: ty.data_type() },
         };
@@ -222,6 +222,9 @@ fn bind(statement: &mut Statement, types: &[ParameterType], share: u32, g: &mut 
 
 /// Another value that the parameter may have.
 fn other_value(value: &Value, place: Place, types: &[ParameterType], g: &mut Generator) -> Value {
+    if place.bare {
+        return Value::Int(g.rng.below(6) as i64);
+    }
     if g.rng.chance(12) {
         return Value::Null;
     }
@@ -237,8 +240,5 @@ fn other_value(value: &Value, place: Place, types: &[ParameterType], g: &mut Gen
     } else {
         g.some_value(kind)
     };
-    let fits = types.iter().any(|ty| {
-        ty.holds(&other) && (ty.name.is_empty() || place.cast.is_some_and(|cast| *cast == ty.data_type()))
-    });
-    if fits { other } else { value.clone() }
+    if fits(&other, &place, types) { other } else { value.clone() }
 }

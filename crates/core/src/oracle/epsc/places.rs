@@ -10,12 +10,14 @@ pub struct Place<'a> {
     pub free: bool,
     /// The type of the cast right around it.
     pub cast: Option<&'a DataType>,
+    /// It says how many rows there are to be, where a parameter may stand but no cast.
+    pub bare: bool,
 }
 
 /// Calls `f` on each literal of a query or of a change of rows, bound or not, in the order in which they are
 /// written.
 pub fn each_literal(statement: &mut Statement, dialect: &Dialect, f: impl FnMut(&mut Expr, Place)) {
-    let mut literals = Literals { dialect, f, free: true };
+    let mut literals = Literals { dialect, f, free: true, bare: false };
     match statement {
         Statement::Query(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => {
             literals.statement(statement);
@@ -32,6 +34,7 @@ struct Literals<'a, F> {
     dialect: &'a Dialect,
     f: F,
     free: bool,
+    bare: bool,
 }
 
 impl<F: FnMut(&mut Expr, Place)> Literals<'_, F> {
@@ -70,11 +73,13 @@ impl<F: FnMut(&mut Expr, Place)> Editor for Literals<'_, F> {
         }
         // A number alone is a column there, a parameter is not.
         self.held(true, |all| query.order_by.iter_mut().for_each(|item| all.expr(&mut item.expr)));
-        let cut = self.dialect.spelling.typed_param.is_some();
-        self.held(cut, |all| {
-            query.limit.iter_mut().for_each(|limit| all.expr(limit));
-            query.offset.iter_mut().for_each(|offset| all.expr(offset));
-        });
+        // Only a number of rows is one in both forms.
+        let literal_only = self.dialect.spelling.typed_param.is_some();
+        for bound in query.limit.iter_mut().chain(&mut query.offset) {
+            let bare = std::mem::replace(&mut self.bare, self.dialect.preparing.bare_limit);
+            self.held(literal_only || !is_count(bound), |all| all.expr(bound));
+            self.bare = bare;
+        }
     }
 
     fn select(&mut self, select: &mut Select) {
@@ -95,11 +100,11 @@ impl<F: FnMut(&mut Expr, Place)> Editor for Literals<'_, F> {
         match expr {
             Expr::Literal(_) | Expr::Bound(_) => {
                 let free = self.free;
-                (self.f)(expr, Place { free, cast });
+                (self.f)(expr, Place { free, cast, bare: self.bare });
             }
             Expr::Cast { expr, ty } if matches!(**expr, Expr::Literal(_) | Expr::Bound(_)) => {
                 let free = self.free;
-                (self.f)(expr, Place { free, cast: Some(ty) });
+                (self.f)(expr, Place { free, cast: Some(ty), bare: self.bare });
             }
             Expr::Match { expr, pattern, escape, .. } => {
                 self.expr(expr);
@@ -165,7 +170,7 @@ pub fn objection(statement: &Statement, types: &[ParameterType], dialect: &Diale
         let Expr::Bound(value) = expr else { return };
         let found = if !place.free {
             Some("parameter where only a literal means the same")
-        } else if !fits(value, place.cast, types) {
+        } else if !fits(value, &place, types) {
             Some("parameter of another type than its literal")
         } else {
             None
@@ -176,10 +181,20 @@ pub fn objection(statement: &Statement, types: &[ParameterType], dialect: &Diale
 }
 
 /// Whether a value may be a parameter under this cast: one of a type that needs none, or of the cast's type.
-fn fits(value: &Value, cast: Option<&DataType>, types: &[ParameterType]) -> bool {
-    types
-        .iter()
-        .any(|ty| ty.holds(value) && (ty.name.is_empty() || cast.is_some_and(|cast| *cast == ty.data_type())))
+pub fn fits(value: &Value, place: &Place, types: &[ParameterType]) -> bool {
+    types.iter().any(|ty| {
+        let bare = ty.name.is_empty() || (place.bare && place.cast.is_none());
+        ty.holds(value) && (bare || place.cast.is_some_and(|cast| *cast == ty.data_type()))
+    })
+}
+
+/// A number of rows, as a literal.
+fn is_count(expr: &Expr) -> bool {
+    match expr {
+        Expr::Literal(Value::Int(int)) | Expr::Bound(Value::Int(int)) => *int >= 0,
+        Expr::Cast { expr, .. } => is_count(expr),
+        _ => false,
+    }
 }
 
 /// A statement with parameters for what is bound in it, and the types and values of these.
