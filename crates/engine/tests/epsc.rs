@@ -631,3 +631,27 @@ fn an_error_in_one_arm_of_another_oracle_is_validated() {
     // The reference divides, too, and fails: both arms or one, nothing is claimed.
     assert!(matches!(verdict, Verdict::Skip(_)), "{verdict:?}");
 }
+
+// What was found.
+
+/// The statements of docs/bugs-found.md, as they stand there.
+#[test]
+fn the_second_execution_of_a_prepared_statement_fails_on_mariadb() {
+    let Some((mut engine, _)) = open("mariadb@11.8") else { return };
+    engine.reset().unwrap();
+    let mut replies = Vec::new();
+    for sql in [
+        "CREATE TABLE t0(c0 INT)",
+        "CREATE VIEW v0 AS SELECT c0 AS c1 FROM t0",
+        "CREATE VIEW v1 AS SELECT 0",
+        "PREPARE p FROM 'SELECT 0 FROM (SELECT 0 AS c0 FROM v1 WHERE 0) AS a0 LEFT JOIN v0 ON ?
+                WHERE (SELECT SUM(c1) FROM v0 AS a1 WHERE c1)'",
+        "SET @a = 0",
+        "EXECUTE p USING @a",
+        "EXECUTE p USING @a",
+    ] {
+        replies.push(engine.execute(sql).unwrap());
+    }
+    let failed: Vec<bool> = replies.iter().map(|reply| matches!(reply, Reply::Failed(_))).collect();
+    assert_eq!(failed, [false, false, false, false, false, false, true], "{replies:?}");
+}
