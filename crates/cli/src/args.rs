@@ -250,6 +250,11 @@ pub struct BisectArgs {
     #[arg(long)]
     pub installed: bool,
 
+    /// Look at builds of your own instead: a directory of them, or a command that lists revisions, the oldest
+    /// first, and builds the one it is given, saying in its last line where
+    #[arg(long, value_name = "DIR|COMMAND", conflicts_with_all = ["versions", "installed"])]
+    pub builds: Option<String>,
+
     /// How many versions to check side by side [default: the number of cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub jobs: Option<u32>,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use dissent_core::finding::{Class, Finding};
 use dissent_core::sql::Statement;
-use support::{BINARY, dissent, only_finding, run};
+use support::{BINARY, children_of, dissent, is_alive, only_finding, run};
 
 const FAULT: &str = "DISSENT_TEST_FAULT";
 
@@ -156,23 +156,4 @@ fn a_supervisor_that_is_killed_leaves_no_worker() {
         assert!(start.elapsed() < Duration::from_secs(10), "a worker outlived its supervisor");
         std::thread::sleep(Duration::from_millis(20));
     }
-}
-
-/// The state and the parent of a process, from `/proc/PID/stat`.
-fn stat(process: u32) -> Option<(char, u32)> {
-    let text = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    let mut fields = text.rsplit_once(')')?.1.split_whitespace();
-    Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
-}
-
-fn children_of(parent: u32) -> Vec<u32> {
-    let processes = std::fs::read_dir("/proc")
-        .unwrap()
-        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
-    processes.filter(|process| stat(*process).is_some_and(|(_, its)| its == parent)).collect()
-}
-
-/// A zombie that nobody has waited for is dead too.
-fn is_alive(process: u32) -> bool {
-    stat(process).is_some_and(|(state, _)| state != 'Z')
 }

@@ -128,6 +128,28 @@ fn a_bisection_over_what_is_here_dates_a_finding() {
 }
 
 #[test]
+fn a_bisection_goes_over_builds_of_the_users_own() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = write_finding(directory.path(), &norec_finding(BROKEN_INDEX));
+    let bisect =
+        |builds: &str| run(dissent(directory.path()).arg("bisect").arg(&path).args(["--builds", builds]));
+    let script = directory.path().join("build");
+    fs::write(&script, "[ $# = 0 ] && printf 'rev-a\\nrev-b\\nrev-c\\n' || { echo made $1; echo sqlite; }")
+        .unwrap();
+    let said = bisect(&format!("sh {}", script.display()));
+    assert_eq!(said.code, Some(1), "{}{}", said.stdout, said.stderr);
+    assert!(said.stdout.contains("rev-a … rev-c"), "{}", said.stdout);
+    assert_eq!(read(&path).triage.history.unwrap().first_bad, "rev-a");
+
+    let empty = directory.path().join("builds");
+    fs::create_dir(&empty).unwrap();
+    bisect(&empty.display().to_string()).refused_with("has no builds");
+    fs::write(empty.join("libsqlite3-1.so"), "no library").unwrap();
+    bisect(&empty.display().to_string()).refused_with("libsqlite3-1.so");
+    bisect("false").refused_with("failed");
+}
+
+#[test]
 fn the_bugs_of_a_campaign_are_listed() {
     let directory = tempfile::tempdir().unwrap();
     run(dissent(directory.path()).arg("findings")).refused_with("there is no campaign under dissent-out");

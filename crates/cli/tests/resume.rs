@@ -3,13 +3,15 @@
 
 mod support;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
-use support::{BINARY, dissent, run};
+use dissent_core::rng::Rng;
+use support::{BINARY, children_of, dissent, kill, run};
 
 fn finding_ids(campaign: &Path) -> BTreeSet<String> {
     std::fs::read_dir(campaign.join("findings"))
@@ -60,6 +62,71 @@ fn a_killed_campaign_goes_on_behind_what_it_visited() {
     let listed = bugs["findings"].as_array().unwrap();
     assert_eq!(listed.len(), there.len(), "{bugs}");
     assert!(listed.iter().all(|bug| bug["count"] == 1 || bug["class"] != "crash"), "{bugs}");
+}
+
+/// The findings whose directories a hunt prints while it runs.
+fn printed_by(hunt: &mut Child) -> JoinHandle<Vec<String>> {
+    let lines = BufReader::new(hunt.stdout.take().unwrap()).lines().map_while(Result::ok);
+    std::thread::spawn(move || {
+        lines.filter_map(|line| line.split("out/findings/").nth(1).map(str::to_string)).collect()
+    })
+}
+
+/// Kills at random moments: the supervisor, a worker, the reducer. Fifty times with
+/// `DISSENT_FULL_PROPERTIES=1`.
+#[test]
+fn nothing_printed_is_lost_and_nothing_comes_twice_whoever_is_killed() {
+    let full = std::env::var("DISSENT_FULL_PROPERTIES").as_deref() == Ok("1");
+    let mut kills_left = if full { 50 } else { 8 };
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    let mut rng = Rng::new(7);
+    let mut printed = BTreeSet::new();
+    let mut killed = BTreeMap::new();
+    while kills_left > 0 {
+        let resumed = out.join("campaign.json").exists();
+        let begin: &[&str] =
+            &["sqlite@3.30.1", "--oracles", "norec,tlp", "--seed", "5", "--jobs", "2", "--out", "out"];
+        let args = if resumed { &["--resume", "out"] } else { begin };
+        let mut hunt = Command::new(BINARY)
+            .arg("hunt")
+            .args(args)
+            .current_dir(directory.path())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let lines = printed_by(&mut hunt);
+        loop {
+            std::thread::sleep(Duration::from_millis(rng.between(100, 1500) as u64));
+            let children = children_of(hunt.id());
+            let victim =
+                *rng.choose(&children).filter(|_| kills_left > 1 && rng.chance(70)).unwrap_or(&hunt.id());
+            kill(victim);
+            kills_left -= 1;
+            let who = if victim == hunt.id() { "supervisor" } else { "child" };
+            *killed.entry(who).or_insert(0) += 1;
+            if victim == hunt.id() {
+                break;
+            }
+        }
+        hunt.wait().unwrap();
+        printed.extend(lines.join().unwrap());
+        let there = finding_ids(&out);
+        assert!(printed.is_subset(&there), "printed {printed:?}, there {there:?}");
+    }
+    let said =
+        run(dissent(directory.path()).args(["hunt", "--resume", "out", "--time", "5s", "--summary", "json"]));
+    assert_eq!(said.code, Some(1), "{}", said.stderr);
+    let there = finding_ids(&out);
+    assert!(printed.is_subset(&there), "printed {printed:?}, there {there:?}");
+    let summary = said.json();
+    let signatures: Vec<&str> =
+        summary["findings"].as_array().unwrap().iter().filter_map(|bug| bug["signature"].as_str()).collect();
+    let distinct: BTreeSet<&str> = signatures.iter().copied().collect();
+    assert_eq!(distinct.len(), signatures.len(), "{signatures:?}");
+    println!("killed: {killed:?}; printed {}, there {}, bugs {}", printed.len(), there.len(), distinct.len());
+    assert!(!printed.is_empty());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The one way to run a statement: journal it, run it, count it.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +44,28 @@ pub struct Counts {
     /// What oracles count beside their verdicts.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub notes: BTreeMap<Cow<'static, str>, u64>,
+    /// What oracles tried, where the number of different ones matters.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub variety: BTreeMap<Cow<'static, str>, BTreeSet<String>>,
+}
+
+impl Counts {
+    /// Adds what was counted elsewhere or later.
+    pub fn add(&mut self, other: Counts) {
+        self.statements += other.statements;
+        self.statements_ok += other.statements_ok;
+        self.engine_nanos += other.engine_nanos;
+        self.generator_nanos += other.generator_nanos;
+        for (class, count) in other.errors {
+            *self.errors.entry(class).or_insert(0) += count;
+        }
+        for (note, count) in other.notes {
+            *self.notes.entry(note).or_insert(0) += count;
+        }
+        for (what, which) in other.variety {
+            self.variety.entry(what).or_default().extend(which);
+        }
+    }
 }
 
 pub struct Session<'a> {
@@ -204,6 +226,11 @@ impl<'a> Session<'a> {
         *self.counts.notes.entry(Cow::Borrowed(what)).or_insert(0) += 1;
     }
 
+    /// Remembers which of many an oracle has tried: they are counted once each.
+    pub fn note_which(&mut self, what: &'static str, which: String) {
+        self.counts.variety.entry(Cow::Borrowed(what)).or_default().insert(which);
+    }
+
     /// The engine's plan for a query, where the dialect can explain. Only evidence asks for it.
     pub fn explain(&mut self, query: &Query) -> Result<Option<String>, Trouble> {
         let Some(prefix) = self.dialect.explain.as_deref() else { return Ok(None) };
@@ -216,7 +243,7 @@ impl<'a> Session<'a> {
     }
 
     /// Makes an arm of the evidence out of a query that ran and what it returned.
-    pub fn arm(&mut self, label: &str, query: &Query, reply: Reply) -> Result<Arm, Trouble> {
+    pub fn arm(&self, label: &str, query: &Query, reply: Reply, plan: Option<String>) -> Arm {
         let mut sql = String::new();
         crate::sql::render::render_query(query, self.dialect, &mut sql);
         let outcome = match reply {
@@ -224,6 +251,6 @@ impl<'a> Session<'a> {
             Reply::Done { .. } => ArmOutcome::Done,
             Reply::Failed(error) => ArmOutcome::Error(error),
         };
-        Ok(Arm { label: label.to_string(), sql, outcome, plan: self.explain(query)? })
+        Arm { label: label.to_string(), sql, outcome, plan }
     }
 }

@@ -180,17 +180,31 @@ fn rule_0_5_order_dependent_aggregates_and_windows_are_skipped() {
     let joined = Expr::aggregate("GROUP_CONCAT", vec![Expr::column("t0", "c1")]);
     let condition = Expr::binary(BinaryOp::Ne, joined, Expr::text("a"));
     assert_skipped(&tlp("tlp-having", grouped(c0()), condition), "order-dependent aggregate");
-    let first = Expr::Window(Box::new(Window {
-        function: Aggregate {
-            name: "row_number".into(),
-            distinct: false,
-            args: Vec::new(),
-            order_by: Vec::new(),
-            filter: None,
-        },
-        over: Over::Spec(WindowSpec::default()),
-    }));
-    assert_skipped(&norec("rows", filtered(first)), "window without a total order");
+    let relation = |function: &str| TableRef::Derived {
+        query: Box::new(Query::select(Select {
+            items: vec![SelectItem::Expr { expr: window(function), alias: Some("c0".into()) }],
+            ..select(c0())
+        })),
+        alias: "t0".into(),
+        columns: Vec::new(),
+        lateral: false,
+    };
+    let over = |function: &str| Select { from: vec![relation(function)], ..filtered(c0()) };
+    assert_skipped(&norec("rows", over("ROW_NUMBER")), "window without a total order");
+    assert_reported(&norec("rows", over("RANK")));
+}
+
+fn window(function: &str) -> Expr {
+    let order_by = vec![OrderItem { expr: c0(), desc: false, nulls: None }];
+    let over = Over::Spec(WindowSpec { order_by, ..WindowSpec::default() });
+    Expr::Window(Box::new(Window { function: Aggregate::new(function, Vec::new()), over }))
+}
+
+/// What a window sees is what is left of the rows, not what is beside them.
+#[test]
+fn windows_over_what_is_filtered_are_skipped() {
+    assert!(matches!(verdict(&norec("rows", filtered(window("RANK")))), Verdict::Skip(_)));
+    assert!(matches!(verdict(&tlp("tlp-where", select(window("RANK")), predicate())), Verdict::Skip(_)));
 }
 
 #[test]

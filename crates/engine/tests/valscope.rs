@@ -440,6 +440,23 @@ fn a_branch_that_is_left_alone_takes_the_names_of_the_first() {
     assert_eq!(sql, "SELECT d0.c1 FROM (SELECT t1.c1 AS unnamed0, 1 AS c1 FROM t1) AS d0");
 }
 
+/// Where columns have types, a branch alone may be of another type than the compound: also when nothing but
+/// the query is left of a subject.
+#[test]
+fn a_branch_of_another_type_is_not_left_alone() {
+    let branch =
+        |expr: Expr| Body::Select(Box::new(Select { items: vec![expr.into()], ..Select::default() }));
+    let refusal = |left: Expr, right: Expr| {
+        let query = Query::compound(SetOp::Union, true, branch(left), branch(right));
+        let subject = Subject::new("valscope", query).with_choice("mutation-1", "drop-branch 0");
+        let mysql = Dialect::load("mysql", "9.7").expect("the dialect reads");
+        derive(&subject, &mysql).err()
+    };
+    let text = || Expr::Literal(Value::Text("a".into()));
+    assert_eq!(refusal(Expr::int(0), text()), Some(Stop("set operator that converts its branches")));
+    assert_eq!(refusal(Expr::int(0), Expr::int(1)), None);
+}
+
 #[test]
 fn what_is_grouped_or_deduplicated_has_one_representative() {
     let mut grouped = from_t1(vec![c("c3"), Expr::count_rows()], under_100());

@@ -154,6 +154,9 @@ impl Summary {
                 .iter()
                 .filter(|(note, _)| !note.starts_with("predicates "))
                 .map(|(note, count)| (note.to_string(), *count))
+                .chain(
+                    tally.counts.variety.iter().map(|(what, which)| (what.to_string(), which.len() as u64)),
+                )
                 .collect(),
             skips: tally
                 .oracles

@@ -1,4 +1,4 @@
-//! `dissent bisect`: between which released versions a finding appeared and vanished.
+//! `dissent bisect`: between which versions a finding appeared and vanished.
 
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _, stderr};
@@ -6,11 +6,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, bail};
-use dissent_core::dialect::{Dialect, Version};
+use dissent_core::dialect::Dialect;
 use dissent_core::finding::{Finding, History};
 use dissent_core::triage::{Chronicle, Status};
-use dissent_engine::{Available, State, Target, catalog};
 
+use super::builds::{self, Build};
 use super::check_hang_limit;
 use crate::args::BisectArgs;
 use crate::campaign::record;
@@ -20,8 +20,11 @@ pub fn run(args: BisectArgs) -> anyhow::Result<u8> {
     check_hang_limit(args.hang_limit)?;
     let directory = record::directory_of(&args.finding)?;
     let mut finding = record::read(&directory)?;
-    let versions = versions(&args, &finding)?;
-    let names: Vec<&str> = versions.iter().map(|version| version.version).collect();
+    let versions = match &args.builds {
+        Some(builds) => builds::own(&finding.dialect, builds)?,
+        None => builds::released(&finding.dialect, args.versions.as_deref(), args.installed)?,
+    };
+    let names: Vec<&str> = versions.iter().map(|version| version.name.as_str()).collect();
 
     let chronicle = search(&args, &finding, &versions)?;
     let history = chronicle.history(&names);
@@ -36,37 +39,14 @@ pub fn run(args: BisectArgs) -> anyhow::Result<u8> {
     Ok(if failed { crate::FOUND } else { crate::NOTHING_FOUND })
 }
 
-/// The released versions to look at, the oldest first.
-fn versions(args: &BisectArgs, finding: &Finding) -> anyhow::Result<Vec<Available>> {
-    let (from, to) = match &args.versions {
-        Some(range) => {
-            let Some((from, to)) = range.split_once("..") else {
-                bail!("'{range}' is no range of versions: write A..B, A.. or ..B, such as 3.20.0..3.34.0");
-            };
-            let bound = |text: &str| (!text.is_empty()).then(|| Version::parse(text));
-            (bound(from), bound(to))
-        }
-        None => (None, None),
-    };
-    let wanted = |available: &Available| {
-        let version = Version::parse(available.version);
-        available.engine == finding.dialect
-            && from.as_ref().is_none_or(|from| version >= *from)
-            && to.as_ref().is_none_or(|to| version <= *to)
-            && (!args.installed || available.state != State::Obtainable)
-    };
-    let versions: Vec<Available> = catalog()?.into_iter().filter(wanted).collect();
-    if versions.is_empty() {
-        bail!("there is no released version of {} to look at", finding.dialect);
-    }
-    Ok(versions)
-}
-
 /// What is on this machine is checked in any case; what is not is obtained only where it decides.
-fn search(args: &BisectArgs, finding: &Finding, versions: &[Available]) -> anyhow::Result<Chronicle> {
+fn search(args: &BisectArgs, finding: &Finding, versions: &[Build]) -> anyhow::Result<Chronicle> {
     let mut chronicle = Chronicle::new(versions.len());
-    let here = |at: &usize| versions[*at].state != State::Obtainable;
+    let here = |at: &usize| versions[*at].here;
     let mut next: Vec<usize> = (0..versions.len()).filter(here).collect();
+    if next.is_empty() {
+        next = chronicle.next();
+    }
     let mut rounds = 0;
     while !next.is_empty() {
         for (at, status) in check_all(args, finding, versions, &next)? {
@@ -85,7 +65,7 @@ fn search(args: &BisectArgs, finding: &Finding, versions: &[Available]) -> anyho
 fn check_all(
     args: &BisectArgs,
     finding: &Finding,
-    versions: &[Available],
+    versions: &[Build],
     wanted: &[usize],
 ) -> anyhow::Result<Vec<(usize, Status)>> {
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
@@ -109,9 +89,8 @@ fn check_all(
     results.into_iter().map(|(at, status)| Ok((at, status?))).collect()
 }
 
-fn check(args: &BisectArgs, finding: &Finding, version: &Available, bar: &Bar) -> anyhow::Result<Status> {
-    let target = Target::parse(&format!("{}@{}", version.engine, version.version))?;
-    let source = target.obtain(&mut |step| bar.note(&step.to_string()))?;
+fn check(args: &BisectArgs, finding: &Finding, version: &Build, bar: &Bar) -> anyhow::Result<Status> {
+    let source = version.obtain(&mut |step| bar.note(&step.to_string()))?;
     let place = Place {
         source,
         dialect: finding.dialect.clone(),
@@ -120,7 +99,8 @@ fn check(args: &BisectArgs, finding: &Finding, version: &Available, bar: &Bar) -
     };
     let class = finding.evidence.class;
     let mut checker = Checker::new(place, finding.origin, class);
-    let answer = checker.check(&finding.subject).with_context(|| format!("cannot check it on {target}"))?;
+    let answer =
+        checker.check(&finding.subject).with_context(|| format!("cannot check it on {}", version.name))?;
     Ok(match answer {
         Answer::Fails { evidence, .. } if evidence.class == class => Status::Bad,
         Answer::Holds { setup_failures } if setup_failures.is_empty() => Status::Good,

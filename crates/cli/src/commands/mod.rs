@@ -2,6 +2,7 @@
 
 mod bench;
 mod bisect;
+mod builds;
 mod engines;
 mod findings;
 mod hunt;

@@ -148,19 +148,10 @@ pub struct OracleTally {
 
 impl Tally {
     pub fn add(&mut self, other: Tally) {
-        self.counts.statements += other.counts.statements;
-        self.counts.statements_ok += other.counts.statements_ok;
-        self.counts.engine_nanos += other.counts.engine_nanos;
-        self.counts.generator_nanos += other.counts.generator_nanos;
+        self.counts.add(other.counts);
         for (operation, (drawn, valid)) in other.operations {
             let mine = self.operations.entry(operation).or_insert((0, 0));
             *mine = (mine.0 + drawn, mine.1 + valid);
-        }
-        for (class, count) in other.counts.errors {
-            *self.counts.errors.entry(class).or_insert(0) += count;
-        }
-        for (note, count) in other.counts.notes {
-            *self.counts.notes.entry(note).or_insert(0) += count;
         }
         self.databases += other.databases;
         self.cases += other.cases;

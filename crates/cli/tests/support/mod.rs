@@ -102,3 +102,27 @@ pub fn write_finding(directory: &Path, finding: &Finding) -> PathBuf {
     std::fs::write(&path, serde_json::to_string_pretty(finding).unwrap()).unwrap();
     path
 }
+
+/// The state and the parent of a process, from `/proc/PID/stat`.
+fn stat(process: u32) -> Option<(char, u32)> {
+    let text = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let mut fields = text.rsplit_once(')')?.1.split_whitespace();
+    Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
+}
+
+pub fn children_of(parent: u32) -> Vec<u32> {
+    let processes = std::fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
+    processes.filter(|process| stat(*process).is_some_and(|(_, its)| its == parent)).collect()
+}
+
+/// A zombie that nobody has waited for is dead too.
+pub fn is_alive(process: u32) -> bool {
+    stat(process).is_some_and(|(state, _)| state != 'Z')
+}
+
+/// Kills a process that a test has started, or a child of one, as the system does when memory runs out.
+pub fn kill(process: u32) {
+    let _ = std::process::Command::new("kill").args(["-9", &process.to_string()]).status();
+}

@@ -104,11 +104,17 @@ impl<'s, 'e> Prober<'s, 'e> {
             (OperationKind::Window, _) => return unusable(Why::NotDrawn, "windows are not drawn"),
             _ => {}
         }
-        match &candidate.params {
-            Some(params) if !params.iter().any(|param| param == "?") => self.declared(candidate, params),
-            Some(params) => self.search(candidate, params.len(), params.len()),
-            None => self.search(candidate, self.dialect.least_args(&candidate.name), self.plan.max_args),
+        let operations = match &candidate.params {
+            Some(params) if !params.iter().any(|param| param == "?") => self.declared(candidate, params)?,
+            Some(params) => self.search(candidate, params.len(), params.len())?,
+            None => self.search(candidate, self.dialect.least_args(&candidate.name), self.plan.max_args)?,
+        };
+        // A server that could only be stopped by ending it has lost the tables: nothing else would be accepted.
+        if !operations.iter().any(Operation::is_usable) && !self.is_accepted(Expr::int(1))? {
+            self.session.reset()?;
+            self.build()?;
         }
+        Ok(operations)
     }
 
     /// An operation whose types the engine tells.

@@ -70,6 +70,10 @@ pub enum Feature {
     ExceptAll,
     WindowFunctions,
     WindowExclude,
+    /// `GROUP BY ROLLUP (…)`, `CUBE (…)`, `GROUPING SETS (…)`.
+    GroupingSets,
+    /// `GROUP BY … WITH ROLLUP`.
+    WithRollup,
     AggregateFilter,
     NullsOrder,
     IndexHints,

@@ -40,6 +40,8 @@ pub struct Dialect {
     pub order_dependent: Vec<Name>,
     /// Settings a hunt may vary; no answer may depend on them.
     pub settings: Vec<Setting>,
+    /// The query for what a setting is set to; `{}` is where its name goes.
+    pub setting_value: Option<String>,
     /// Settings that must be made before the first table (encodings, page sizes).
     pub initial_settings: Vec<Setting>,
     /// Statements that change how a table is stored or what is known of it, never what it holds; `{}` is
@@ -188,8 +190,31 @@ pub struct IndexMethod {
 #[serde(deny_unknown_fields)]
 pub struct TableOption {
     pub name: Name,
+    /// How often it is drawn; 0: only where a table is compared with a twin that is stored otherwise.
     #[serde(default = "one")]
     pub weight: u32,
+    /// Its name is not what follows the columns.
+    #[serde(default)]
+    pub unwritten: bool,
+    #[serde(default)]
+    pub temporary: bool,
+    /// Statements after the table is created and before it has rows; `{table}` is where its name goes.
+    #[serde(default)]
+    pub made: Vec<Name>,
+    /// Statements after everything was done to the table.
+    #[serde(default)]
+    pub filled: Vec<Name>,
+    /// The primary key is the place of a row: no table without one, and no part of it is NULL.
+    #[serde(default)]
+    pub keyed: bool,
+    /// No key that no two rows share.
+    #[serde(default)]
+    pub keyless: bool,
+    /// The types of columns that it takes; none named: all.
+    #[serde(default)]
+    pub types: Vec<Name>,
+    #[serde(default)]
+    pub since: Option<String>,
     /// Takes columns whose types need a prefix as keys.
     #[serde(default = "yes")]
     pub long_values: bool,
@@ -409,6 +434,7 @@ struct File {
     volatile: Vec<Name>,
     order_dependent: Vec<Name>,
     settings: Vec<Setting>,
+    setting_value: Option<String>,
     #[serde(default)]
     initial_settings: Vec<Setting>,
     #[serde(default)]
@@ -468,6 +494,7 @@ impl File {
             quote: self.quote,
             explain: self.explain,
             explain_column: self.explain_column,
+            setting_value: self.setting_value,
             view_type: self.view_type,
             spelling: self.spelling,
             types: self
@@ -495,7 +522,10 @@ impl File {
             initial_settings: settings(self.initial_settings),
             maintenance: self.maintenance,
             index_methods: self.index_methods,
-            table_options: self.table_options,
+            table_options: {
+                let reached = |option: &TableOption| version.reaches(&option.since);
+                self.table_options.into_iter().filter(reached).collect()
+            },
             clock: self.clock,
             preparing: self.preparing,
             catalog,

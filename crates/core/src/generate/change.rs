@@ -221,7 +221,7 @@ impl<'a> Generator<'a> {
         Relation { alias: table.name.clone(), columns: table.columns.clone() }
     }
 
-    fn update(&mut self) -> Option<Statement> {
+    pub(super) fn update(&mut self) -> Option<Statement> {
         let table = self.any_table()?;
         let mut or = self.conflict_policy(table);
         if self.dialect.can(Feature::StrictChanges) {
@@ -246,7 +246,7 @@ impl<'a> Generator<'a> {
         Some(Statement::Update(Update { table: table.name.clone(), or, assignments, filter }))
     }
 
-    fn delete(&mut self) -> Option<Statement> {
+    pub(super) fn delete(&mut self) -> Option<Statement> {
         let table = self.any_table()?;
         let relation = self.relation_of(table);
         let filter = self.over_table(&relation, IN_CHANGE, |g| g.predicate(0));
@@ -259,7 +259,7 @@ impl<'a> Generator<'a> {
         Some(Statement::Drop { object: ObjectKind::Index, name: index.name.clone(), on, if_exists: false })
     }
 
-    fn alter(&mut self) -> Option<Statement> {
+    pub(super) fn alter(&mut self) -> Option<Statement> {
         let table = self.any_table()?;
         let indexed = self.state.indexes.iter().any(|index| index.table == table.name);
         if indexed && !self.dialect.can(Feature::AlterIndexed) {

@@ -72,6 +72,9 @@ impl Generator<'_> {
         if let Some(small) = self.small_column() {
             items.push(small);
         }
+        if self.dialect.can(Feature::WindowFunctions) && self.rng.chance(10) {
+            items.extend(self.window());
+        }
         let filter = self.rng.chance(80).then(|| self.composed_filter());
         let items = items.into_iter().map(SelectItem::from).collect();
         Some(Select { items, from, filter, ..Select::default() })
@@ -84,8 +87,11 @@ impl Generator<'_> {
             let select = self.plain_rows()?;
             let mut query = self.finish(select);
             // What is joined outward, shared or computed cannot be locked.
-            let lockable =
-                matches!(query.as_select().map(|select| &*select.from), Some([TableRef::Table { .. }]));
+            let lockable = query.as_select().is_some_and(|select| {
+                let is_window =
+                    |item: &SelectItem| matches!(item, SelectItem::Expr { expr: Expr::Window(_), .. });
+                matches!(&*select.from, [TableRef::Table { .. }]) && !select.items.iter().any(is_window)
+            });
             if self.dialect.can(Feature::Locking) && lockable && query.with.is_none() && self.rng.chance(25) {
                 let share = self.dialect.can(Feature::ForShare) && self.rng.chance(50);
                 query.locking = Some(if share { Locking::Share } else { Locking::Update });
@@ -137,7 +143,19 @@ impl Generator<'_> {
         }
         let having = (!keys.is_empty() && self.rng.chance(50)).then(|| self.measured_condition());
         let items = items.into_iter().map(SelectItem::from).collect();
-        Some(Select { items, from, filter, group_by: keys, having, ..Select::default() })
+        let grouping = if keys.is_empty() { Grouping::Plain } else { self.grouping() };
+        Some(Select { items, from, filter, group_by: keys, grouping, having, ..Select::default() })
+    }
+
+    /// Now and then by subsets of the keys as well.
+    fn grouping(&mut self) -> Grouping {
+        let sets = self.dialect.can(Feature::GroupingSets);
+        match self.rng.below(100) {
+            0..4 if sets || self.dialect.can(Feature::WithRollup) => Grouping::Rollup,
+            4..6 if sets => Grouping::Cube,
+            6..8 if sets => Grouping::Sets,
+            _ => Grouping::Plain,
+        }
     }
 
     /// A condition on a group's measure, one that some groups meet.

@@ -7,6 +7,7 @@
 //! the state tells.
 
 mod aggregate;
+mod alone;
 mod change;
 mod compose;
 mod expr;
@@ -19,6 +20,7 @@ mod rows;
 mod schema;
 pub mod state;
 mod values;
+mod window;
 
 use std::sync::Arc;
 
@@ -94,6 +96,11 @@ impl<'a> Generator<'a> {
             rules: Rules::default(),
             drawn_operations: Vec::new(),
         }
+    }
+
+    /// Follows what became of operations as another generator does.
+    pub fn share_luck(&mut self, other: &Generator<'a>) {
+        self.luck = other.luck;
     }
 
     /// Draws with what became of operations in this database so far.

@@ -30,7 +30,9 @@ impl<'a> Generator<'a> {
             if self.product > self.policy.max_product {
                 break;
             }
-            if comma {
+            if comma && self.rules.subqueries && self.dialect.can(Feature::Lateral) && self.rng.chance(12) {
+                tables.push(self.lateral());
+            } else if comma {
                 tables.push(self.relation());
             } else if let Some(left) = tables.pop() {
                 tables.push(self.joined(left));
@@ -165,6 +167,21 @@ impl<'a> Generator<'a> {
         let query = self.isolated(|g| g.relation_query(1));
         let columns = Arc::new(self.state.columns_of(&query, self.dialect));
         self.derived_from(query, columns)
+    }
+
+    /// A derived table that looks at the relations before it.
+    fn lateral(&mut self) -> TableRef {
+        let query = self.subquery(1, |g, depth| {
+            let expr = match g.column(Kind::Any) {
+                Some(column) => column.expr,
+                None => g.value_expr(Kind::Int, depth),
+            };
+            SelectItem::Expr { expr, alias: Some("c0".into()) }
+        });
+        let columns = Arc::new(self.state.columns_of(&query, self.dialect));
+        let alias = self.fresh_name('d');
+        self.scope.push(Relation { alias: alias.clone(), columns });
+        TableRef::Derived { query: Box::new(query), alias, columns: Vec::new(), lateral: true }
     }
 
     /// A query as a relation in scope: a derived table or a common one.
@@ -334,8 +351,11 @@ impl<'a> Generator<'a> {
         }
         let mut items = Vec::new();
         for at in 0..self.rng.between(1, 3) {
-            let expr = match self.column(Kind::Any) {
-                Some(column) if self.rng.chance(75) => column.expr,
+            let windowed = self.dialect.can(Feature::WindowFunctions) && !from.is_empty();
+            let window = if windowed && self.rng.chance(7) { self.window() } else { None };
+            let expr = match (window, self.column(Kind::Any)) {
+                (Some(window), _) => window,
+                (None, Some(column)) if self.rng.chance(75) => column.expr,
                 _ => {
                     let kind = self.kind();
                     let expr = self.value_expr(kind, 1);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::state::{Column, State};
+use super::state::{Column, State, Table};
 use crate::dialect::Dialect;
 use crate::sql::visit::{Visitor, walk_query, walk_table};
 use crate::sql::*;
@@ -39,6 +39,22 @@ impl State {
             });
         }
         columns
+    }
+
+    /// The tables a query reads, also by way of views, each once.
+    pub fn base_tables_of(&self, query: &Query) -> Vec<&Table> {
+        let mut names = tables_read(query);
+        let mut at = 0;
+        while let Some(name) = names.get(at) {
+            let reads = self.table(name).map(|table| table.reads.clone()).unwrap_or_default();
+            for read in reads {
+                if !names.contains(&read) {
+                    names.push(read);
+                }
+            }
+            at += 1;
+        }
+        self.base_tables().filter(|table| names.contains(&table.name)).collect()
     }
 
     /// The relations a FROM item brings into scope, by the name their columns are qualified with.
@@ -115,6 +131,15 @@ fn computed(name: Name, kind: Kind) -> Column {
     }
 }
 
+fn aggregated(aggregate: &Aggregate, kind: &dyn Fn(&Expr) -> Kind) -> Kind {
+    match (&*aggregate.name, aggregate.args.first()) {
+        ("COUNT" | "SUM" | "RANK" | "DENSE_RANK", _) => Kind::Int,
+        ("PERCENT_RANK" | "CUME_DIST", _) => Kind::Real,
+        ("MIN" | "MAX" | "FIRST_VALUE" | "LAST_VALUE", Some(arg)) => kind(arg),
+        _ => Kind::Any,
+    }
+}
+
 /// The kind of an expression's values, `Any` where the tree does not tell.
 fn kind_of(expr: &Expr, dialect: &Dialect, column: &dyn Fn(&ColumnRef) -> Kind) -> Kind {
     let kind = |expr: &Expr| kind_of(expr, dialect, column);
@@ -136,11 +161,8 @@ fn kind_of(expr: &Expr, dialect: &Dialect, column: &dyn Fn(&ColumnRef) -> Kind) 
         | Expr::Exists { .. }
         | Expr::Match { .. } => Kind::Bool,
         Expr::Case { branches, .. } => branches.first().map_or(Kind::Any, |branch| kind(&branch.then)),
-        Expr::Aggregate(aggregate) => match (&*aggregate.name, aggregate.args.first()) {
-            ("COUNT" | "SUM", _) => Kind::Int,
-            ("MIN" | "MAX", Some(arg)) => kind(arg),
-            _ => Kind::Any,
-        },
+        Expr::Aggregate(aggregate) => aggregated(aggregate, &kind),
+        Expr::Window(window) => aggregated(&window.function, &kind),
         Expr::Function { name, args } => {
             let function = dialect.functions.iter().find(|f| f.name == *name && f.args.len() <= args.len());
             match function {

@@ -24,6 +24,11 @@ enum PrimaryKey {
 
 impl Generator<'_> {
     pub(super) fn create_table(&mut self) -> Statement {
+        Statement::CreateTable(self.table())
+    }
+
+    /// A table of any shape.
+    pub fn table(&mut self) -> CreateTable {
         let count = self.rng.between(1, self.policy.max_columns);
         let primary_key = match self.rng.below(100) {
             _ if !self.dialect.can(Feature::UniqueKeys) => PrimaryKey::None,
@@ -54,7 +59,7 @@ impl Generator<'_> {
         }
         options.extend(self.table_option(&columns));
         let temporary = self.dialect.can(Feature::TempTables) && self.rng.chance(6);
-        Statement::CreateTable(CreateTable { name, temporary, columns, constraints, options, query: None })
+        CreateTable { name, temporary, columns, constraints, options, query: None }
     }
 
     /// How a table of these columns is stored, if not as usual.
@@ -63,7 +68,7 @@ impl Generator<'_> {
         let generated = columns.iter().any(|column| column.constraints.iter().any(is_generated));
         let long = columns.iter().any(|column| dialect.is_prefixed(&column.ty));
         let fits = |option: &TableOption| (option.long_values || !long) && (option.generated || !generated);
-        if dialect.table_options.is_empty()
+        if dialect.table_options.iter().all(|option| option.weight == 0)
             || !(dialect.can(Feature::TableOptionNeeded) || self.rng.chance(50))
         {
             return None;
@@ -243,6 +248,21 @@ impl Generator<'_> {
         }
         let tables: Vec<_> = self.state.base_tables().filter(|table| !unique || table.rows == 0).collect();
         let table = *self.rng.choose(&tables)?;
+        Some(Statement::CreateIndex(self.index_on(table, unique)))
+    }
+
+    /// An index on one of the tables that a query reads, also by way of views; a unique one may not be possible.
+    pub fn index_for(&mut self, query: &Query) -> Option<CreateIndex> {
+        if !self.dialect.can(Feature::Indexes) {
+            return None;
+        }
+        let read = self.state.base_tables_of(query);
+        let table = *self.rng.choose(&read)?;
+        let unique = self.dialect.can(Feature::UniqueKeys) && self.rng.chance(25);
+        Some(self.index_on(table, unique))
+    }
+
+    fn index_on(&mut self, table: &Table, unique: bool) -> CreateIndex {
         let relation = Relation { alias: table.name.clone(), columns: table.columns.clone() };
         let mut keys = Vec::new();
         let method = self.index_method(table, unique);
@@ -272,7 +292,7 @@ impl Generator<'_> {
         let name = self.fresh_name('i');
         let table = table.name.clone();
         let method = method.map(|(method, _)| method);
-        Some(Statement::CreateIndex(CreateIndex { name, unique, table, method, keys, filter }))
+        CreateIndex { name, unique, table, method, keys, filter }
     }
 
     /// Another kind of index, with keys that it takes.

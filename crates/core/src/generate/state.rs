@@ -67,6 +67,8 @@ pub struct Column {
 pub struct Index {
     pub name: Name,
     pub table: Name,
+    /// The statement that would make it again; none once its table was altered.
+    pub definition: Option<CreateIndex>,
 }
 
 impl Column {
@@ -308,7 +310,8 @@ impl State {
 
     fn create_index(&mut self, create: &CreateIndex) {
         self.note_name(&create.name);
-        self.indexes.push(Index { name: create.name.clone(), table: create.table.clone() });
+        let (name, table) = (create.name.clone(), create.table.clone());
+        self.indexes.push(Index { name, table, definition: Some(create.clone()) });
         if let Some(table) = self.table_mut(&create.table) {
             table.constrained |= create.unique;
             table.keyed |= create.unique;
@@ -321,6 +324,9 @@ impl State {
     }
 
     fn alter(&mut self, table: &Name, action: &AlterAction, dialect: &Dialect) {
+        for index in self.indexes.iter_mut().filter(|index| index.table == *table) {
+            index.definition = None;
+        }
         match action {
             AlterAction::RenameTable(to) => {
                 self.note_name(to);

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::judge::{self, Difference, Equality};
 use super::{gate, health, validate};
 use crate::engine::{ErrorClass, Reply, Rows, SqlError, Trouble};
-use crate::finding::{Class, Evidence, Verdict};
+use crate::finding::{Arm, ArmOutcome, Class, Evidence, Verdict};
 use crate::session::Session;
 use crate::sql::{Query, Statement};
 use crate::subject::Subject;
@@ -15,22 +15,48 @@ pub struct Arms {
     /// The relation between the arms, in one sentence.
     relation: Cow<'static, str>,
     asked: Vec<Asked>,
+    /// What ran since the last question.
+    ran: Vec<Arm>,
 }
 
 struct Asked {
     label: &'static str,
     query: Query,
     reply: Reply,
+    /// What ran between the question before and this one.
+    before: Vec<Arm>,
+    /// The plan, where it had to be asked for at the time.
+    plan: Option<Option<String>>,
 }
 
 impl Arms {
     pub fn new(relation: impl Into<Cow<'static, str>>) -> Arms {
-        Arms { relation: relation.into(), asked: Vec::new() }
+        Arms { relation: relation.into(), asked: Vec::new(), ran: Vec::new() }
     }
 
     pub fn ask(&mut self, label: &'static str, query: Query, session: &mut Session) -> Result<(), Trouble> {
         let reply = session.query(&query)?;
-        self.asked.push(Asked { label, query, reply });
+        self.answered(label, query, reply);
+        Ok(())
+    }
+
+    /// A question that was asked already.
+    pub fn answered(&mut self, label: &'static str, query: Query, reply: Reply) {
+        let before = std::mem::take(&mut self.ran);
+        self.asked.push(Asked { label, query, reply, before, plan: None });
+    }
+
+    /// A statement that ran between two questions: a reader wants to see it there.
+    pub fn ran(&mut self, label: &str, sql: String) {
+        let label = label.to_string();
+        self.ran.push(Arm { label, sql, outcome: ArmOutcome::Done, plan: None });
+    }
+
+    /// Asks for the plan of the last question now: later the database is another.
+    pub fn explain_last(&mut self, session: &mut Session) -> Result<(), Trouble> {
+        if let Some(asked) = self.asked.last_mut() {
+            asked.plan = Some(session.explain(&asked.query)?);
+        }
         Ok(())
     }
 
@@ -127,7 +153,12 @@ impl Arms {
     fn bug(&mut self, difference: Difference, session: &mut Session) -> Result<Verdict, Trouble> {
         let mut arms = Vec::new();
         for asked in self.asked.drain(..) {
-            arms.push(session.arm(asked.label, &asked.query, asked.reply)?);
+            arms.extend(asked.before);
+            let plan = match asked.plan {
+                Some(plan) => plan,
+                None => session.explain(&asked.query)?,
+            };
+            arms.push(session.arm(asked.label, &asked.query, asked.reply, plan));
         }
         Ok(Verdict::Bug(Box::new(Evidence {
             class: difference.class,

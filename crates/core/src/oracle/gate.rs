@@ -51,6 +51,41 @@ pub fn has_no_one_representative(subject: &Subject, dialect: &Dialect) -> bool {
         })
 }
 
+/// Whether one of several equal values may stand for all of them; groups may be the table's own.
+pub fn deduplicates(query: &Query, groups_belong: bool) -> bool {
+    struct Found {
+        groups_belong: bool,
+        found: bool,
+    }
+    impl Visitor for Found {
+        fn query(&mut self, query: &Query) {
+            self.found |= merges(&query.body);
+            walk_query(self, query);
+        }
+        fn select(&mut self, select: &Select) {
+            self.found |= select.distinct || (!self.groups_belong && !select.group_by.is_empty());
+            walk_select(self, select);
+        }
+        fn expr(&mut self, expr: &Expr) {
+            if let Expr::Aggregate(aggregate) = expr {
+                self.found |= aggregate.distinct || !aggregate.name.eq_ignore_ascii_case("COUNT");
+            }
+            walk_expr(self, expr);
+        }
+    }
+    fn merges(body: &Body) -> bool {
+        match body {
+            Body::Compound { op, all, left, right } => {
+                !all || *op != SetOp::Union || merges(left) || merges(right)
+            }
+            _ => false,
+        }
+    }
+    let mut found = Found { groups_belong, found: false };
+    found.query(query);
+    found.found
+}
+
 /// Every column that a query returns is also a key of its ORDER BY.
 pub fn orders_every_column(query: &Query) -> bool {
     let is_key = |item: &SelectItem| match item {
@@ -160,7 +195,10 @@ impl Visitor for Gate<'_> {
             Expr::Function { name, .. } if Self::lists(&self.dialect.order_dependent, name) => {
                 self.refuse("order-dependent aggregate");
             }
-            Expr::Window(_) => self.refuse("window without a total order"),
+            // Rule 0.5: rows that a window cannot tell apart have one value only under some functions.
+            Expr::Window(window) if !is_alike_for_peers(window) => {
+                self.refuse("window without a total order");
+            }
             Expr::Subquery(query) => {
                 let one_value = query.as_select().is_some_and(|select| {
                     select.group_by.is_empty()
@@ -177,6 +215,18 @@ impl Visitor for Gate<'_> {
     }
 }
 
+/// Whether a window gives one value to rows that its ORDER BY cannot tell apart, whichever comes first.
+fn is_alike_for_peers(window: &Window) -> bool {
+    let Over::Spec(spec) = &window.over else { return false };
+    let by_peers = spec.frame.as_ref().is_none_or(|frame| frame.unit != FrameUnit::Rows);
+    let Aggregate { name, args, .. } = &window.function;
+    let is = |names: &[&str]| names.iter().any(|listed| name.eq_ignore_ascii_case(listed));
+    let of_key = matches!((&args[..], &spec.order_by[..]), ([arg], [key]) if *arg == key.expr);
+    by_peers
+        && (is(&["COUNT", "MIN", "MAX", "SUM", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST"])
+            || (is(&["FIRST_VALUE", "LAST_VALUE"]) && of_key))
+}
+
 /// A word that functions of time take for the present.
 fn is_clock(text: &str) -> bool {
     ["now", "today", "tomorrow", "yesterday", "localtime", "utc"]
@@ -186,13 +236,23 @@ fn is_clock(text: &str) -> bool {
 
 /// An aggregate of this query, not of a subquery.
 pub fn has_aggregate(expr: &Expr) -> bool {
+    any_of_this_query(expr, &|expr| matches!(expr, Expr::Aggregate(_)))
+}
+
+/// An aggregate or a window of this query: its value changes with the rows beside its own, so it is not to be
+/// split or filtered with them.
+pub fn looks_beyond_its_row(expr: &Expr) -> bool {
+    any_of_this_query(expr, &|expr| matches!(expr, Expr::Aggregate(_) | Expr::Window(_)))
+}
+
+fn any_of_this_query(expr: &Expr, test: &dyn Fn(&Expr) -> bool) -> bool {
     match expr {
-        Expr::Aggregate(_) => true,
+        expr if test(expr) => true,
         Expr::Subquery(_) | Expr::Exists { .. } => false,
-        Expr::InQuery { expr, .. } | Expr::Quantified { left: expr, .. } => has_aggregate(expr),
+        Expr::InQuery { expr, .. } | Expr::Quantified { left: expr, .. } => any_of_this_query(expr, test),
         other => {
             let mut found = false;
-            each_child(other, |child| found |= has_aggregate(child));
+            each_child(other, |child| found |= any_of_this_query(child, test));
             found
         }
     }

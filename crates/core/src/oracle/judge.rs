@@ -55,6 +55,15 @@ pub fn compare(left: &Rows, right: &Rows, equality: Equality) -> Option<Differen
     Some(Difference { class, text: describe(left.len(), right.len(), &only_left, &only_right) })
 }
 
+/// The same rows with floats of nine digits: what a sum in another order of rows may change is gone.
+pub fn rounded(rows: &Rows) -> Rows {
+    let round = |value: &Value| match value {
+        Value::Real(real) => Value::Real(format!("{real:.8e}").parse().unwrap_or(*real)),
+        other => other.clone(),
+    };
+    Rows { columns: rows.columns, values: rows.values.iter().map(round).collect() }
+}
+
 /// Removes rows that equal an earlier one as the engine compares: a bag becomes a set.
 pub fn distinct(rows: &Rows) -> Rows {
     let mut sorted = sorted(rows);
@@ -68,15 +77,6 @@ pub fn intersect_all(left: &Rows, right: &Rows) -> Rows {
     let (only_left, _) = unmatched(&left_sorted, &right_sorted, compare_rows);
     let (common, _) = unmatched(&left_sorted, &only_left, compare_rows);
     Rows { columns: left.columns, values: common.into_iter().flatten().cloned().collect() }
-}
-
-/// Floats with nine digits: what is summed in another order is the same then.
-pub fn rounded(rows: &Rows) -> Rows {
-    let round = |value: &Value| match value {
-        Value::Real(real) => Value::Real(format!("{real:.8e}").parse().unwrap_or(*real)),
-        other => other.clone(),
-    };
-    Rows { columns: rows.columns, values: rows.values.iter().map(round).collect() }
 }
 
 /// What can be said when not every arm returned rows. `None`: all of them did.

@@ -1,14 +1,21 @@
 //! The oracles: one file each, one line each in [`all`].
 
+mod again;
 mod arms;
 pub mod edc;
 pub mod epsc;
+mod freedom;
 pub mod gate;
 pub mod health;
+pub mod index;
 pub mod joinequiv;
 pub mod judge;
 pub mod norec;
+pub mod plan;
+pub mod rowid;
+pub mod storage;
 pub mod tlp;
+mod twin;
 mod validate;
 pub mod valscope;
 
@@ -28,6 +35,12 @@ pub trait Oracle: Sync {
 
     /// What it does, in one line.
     fn about(&self) -> &'static str;
+
+    /// About how many statements a check runs. All oracles of a hunt get their share of its time, so one
+    /// that asks much of each subject is asked for fewer.
+    fn cost(&self) -> u32 {
+        2
+    }
 
     /// A subject over the generator's schema, or `None` if the schema or the dialect has no room for one.
     fn propose(&self, generator: &mut Generator) -> Option<Subject>;
@@ -49,6 +62,10 @@ pub fn all() -> &'static [&'static dyn Oracle] {
         &valscope::ValScope,
         &edc::Edc,
         &epsc::Epsc,
+        &index::Index,
+        &rowid::Rowid,
+        &storage::Storage,
+        &plan::Plan,
     ]
 }
 

@@ -15,7 +15,7 @@
 
 use super::Oracle;
 use super::arms::Arms;
-use super::gate::has_aggregate;
+use super::gate::looks_beyond_its_row;
 use super::judge::{Difference, Equality};
 use crate::engine::{Rows, Trouble};
 use crate::finding::{Class, Verdict};
@@ -96,11 +96,11 @@ fn applicable(query: &Query) -> Option<(&Query, &Expr)> {
         && query.offset.is_none()
         && query.order_by.is_empty()
         && select.items.iter().all(|item| match item {
-            SelectItem::Expr { expr, .. } => !has_aggregate(expr),
+            SelectItem::Expr { expr, .. } => !looks_beyond_its_row(expr),
             _ => true,
         });
     let predicate = select.filter.as_ref()?;
-    (plain && !has_aggregate(predicate)).then_some((query, predicate))
+    (plain && !looks_beyond_its_row(predicate)).then_some((query, predicate))
 }
 
 fn compare_counts(

@@ -13,7 +13,7 @@
 
 use super::Oracle;
 use super::arms::Arms;
-use super::gate::{self, has_aggregate};
+use super::gate::{self, looks_beyond_its_row};
 use super::judge::{self, Equality};
 use crate::dialect::{Dialect, Feature};
 use crate::engine::{Rows, Trouble};
@@ -54,7 +54,7 @@ fn plain_select(subject: &Subject) -> Option<(&Query, &Select, &Expr)> {
 
 fn items_without_aggregates(select: &Select) -> bool {
     select.items.iter().all(|item| match item {
-        SelectItem::Expr { expr, .. } => !has_aggregate(expr),
+        SelectItem::Expr { expr, .. } => !looks_beyond_its_row(expr),
         _ => true,
     })
 }
@@ -165,7 +165,8 @@ impl Oracle for Where {
             return Ok(Verdict::skip(NOT_APPLICABLE));
         };
         let grouped = !select.group_by.is_empty() || select.having.is_some();
-        if select.distinct || grouped || !items_without_aggregates(select) || has_aggregate(predicate) {
+        if select.distinct || grouped || !items_without_aggregates(select) || looks_beyond_its_row(predicate)
+        {
             return Ok(Verdict::skip(NOT_APPLICABLE));
         }
         let parts = partitions(predicate).map(|(label, condition)| (label, filtered(query, condition)));
@@ -198,7 +199,8 @@ impl Oracle for Distinct {
             return Ok(Verdict::skip(NOT_APPLICABLE));
         };
         let grouped = !select.group_by.is_empty() || select.having.is_some();
-        if !select.distinct || grouped || !items_without_aggregates(select) || has_aggregate(predicate) {
+        if !select.distinct || grouped || !items_without_aggregates(select) || looks_beyond_its_row(predicate)
+        {
             return Ok(Verdict::skip(NOT_APPLICABLE));
         }
         if folds_text(select, session.dialect()) {
@@ -282,7 +284,7 @@ impl Oracle for GroupBy {
         let Some((query, select, predicate)) = plain_select(subject) else {
             return Ok(Verdict::skip(NOT_APPLICABLE));
         };
-        if !selects_only_keys(select) || select.having.is_some() || has_aggregate(predicate) {
+        if !selects_only_keys(select) || select.having.is_some() || looks_beyond_its_row(predicate) {
             return Ok(Verdict::skip(NOT_APPLICABLE));
         }
         if folds_text(select, session.dialect()) {
@@ -353,7 +355,7 @@ impl Oracle for Aggregate {
         };
         let grouped = !select.group_by.is_empty() || select.having.is_some() || select.distinct;
         let decomposable = !aggregate.distinct && aggregate.filter.is_none();
-        if grouped || !decomposable || has_aggregate(predicate) {
+        if grouped || !decomposable || looks_beyond_its_row(predicate) {
             return Ok(Verdict::skip(NOT_APPLICABLE));
         }
         let combine = match aggregate.name.to_ascii_uppercase().as_str() {

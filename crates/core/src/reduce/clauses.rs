@@ -130,6 +130,9 @@ fn of_select(at: usize, select: &Select, edits: &mut Vec<Edit>) {
     if !select.group_by.is_empty() {
         push(|select| !std::mem::take(&mut select.group_by).is_empty() | select.having.take().is_some());
     }
+    if !select.grouping.is_plain() {
+        push(|select| !std::mem::take(&mut select.grouping).is_plain());
+    }
     if !select.windows.is_empty() {
         push(|select| !std::mem::take(&mut select.windows).is_empty());
     }

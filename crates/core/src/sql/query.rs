@@ -77,10 +77,33 @@ pub struct Select {
     pub filter: Option<Expr>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub group_by: Vec<Expr>,
+    #[serde(default, skip_serializing_if = "Grouping::is_plain")]
+    pub grouping: Grouping,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub having: Option<Expr>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub windows: Vec<NamedWindow>,
+}
+
+/// By which subsets of the keys of GROUP BY rows are grouped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Grouping {
+    /// By all of them.
+    #[default]
+    Plain,
+    /// By all, all but the last, and so on down to none.
+    Rollup,
+    /// By every subset.
+    Cube,
+    /// By each key alone, and by none.
+    Sets,
+}
+
+impl Grouping {
+    pub fn is_plain(&self) -> bool {
+        *self == Grouping::Plain
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -299,6 +322,12 @@ pub struct Aggregate {
     pub filter: Option<Expr>,
 }
 
+impl Aggregate {
+    pub fn new(name: impl Into<Name>, args: Vec<Expr>) -> Aggregate {
+        Aggregate { name: name.into(), distinct: false, args, order_by: Vec::new(), filter: None }
+    }
+}
+
 /// A window function, or an aggregate used as one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Window {
@@ -479,13 +508,7 @@ impl Expr {
     }
 
     pub fn aggregate(name: impl Into<Name>, args: Vec<Expr>) -> Expr {
-        Expr::Aggregate(Box::new(Aggregate {
-            name: name.into(),
-            distinct: false,
-            args,
-            order_by: Vec::new(),
-            filter: None,
-        }))
+        Expr::Aggregate(Box::new(Aggregate::new(name, args)))
     }
 
     pub fn count_rows() -> Expr {

@@ -26,6 +26,10 @@ pub enum Kind {
 }
 
 impl Kind {
+    pub fn is_temporal(self) -> bool {
+        matches!(self, Kind::Date | Kind::Time | Kind::Timestamp)
+    }
+
     pub fn is_numeric(self) -> bool {
         matches!(self, Kind::Int | Kind::Real | Kind::Decimal)
     }

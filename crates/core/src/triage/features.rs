@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::oracle::edc;
 use crate::sql::visit::*;
 use crate::sql::*;
 use crate::subject::Subject;
@@ -20,16 +21,41 @@ pub fn features(subject: &Subject) -> BTreeSet<String> {
     if subject.oracle == "joinequiv" {
         features.words.remove("not-null");
     }
-    for test in &subject.tests {
-        features.setup(test);
-        features.statement(test);
+    // How a point in time is compared does not depend on the operation that gave it, or on its operands.
+    let temporal = subject.choice(edc::RESULT_IS) == Some(edc::TEMPORAL);
+    if let (true, Some(operation)) = (temporal, subject.exprs.first()) {
+        features.words.retain(|word| !word.starts_with("type-"));
+        features.add("temporal-result");
+        for test in &subject.tests {
+            let mut test = test.clone();
+            Forget(operation).statement(&mut test);
+            features.statement(&test);
+        }
+    } else {
+        subject.tests.iter().for_each(|test| features.test(test));
+        subject.exprs.iter().for_each(|expr| features.expr(expr));
     }
-    for expr in &subject.exprs {
-        features.expr(expr);
+    // How the twin is stored.
+    if matches!(subject.oracle.as_str(), "rowid" | "storage")
+        && let Some(storage) = subject.choice("storage")
+    {
+        features.add(storage.to_lowercase().replace(' ', "-"));
     }
     // The predicate moves from HAVING to WHERE only in engines that can do that.
     features.add_if(subject.oracle == "tlp-having", "having");
     without_chance(features.words)
+}
+
+/// Leaves an operation out, wherever it stands; its columns may be qualified or not.
+struct Forget<'a>(&'a Expr);
+
+impl Editor for Forget<'_> {
+    fn expr(&mut self, expr: &mut Expr) {
+        if edc::is_same_operation(expr, self.0) {
+            *expr = Expr::int(0);
+        }
+        edit_expr(self, expr);
+    }
 }
 
 /// How a table is stored explains a failure better than the comparison that showed it: any would have.
@@ -67,6 +93,14 @@ impl Features {
         if condition {
             self.add(word);
         }
+    }
+
+    /// An index, a setting: what is changed between two questions is there as if the setup had it.
+    fn test(&mut self, test: &Statement) {
+        if !matches!(test, Statement::Query(_)) {
+            self.setup(test);
+        }
+        self.statement(test);
     }
 
     /// What a statement of the setup adds; that there are tables and rows goes without saying.

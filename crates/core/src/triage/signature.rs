@@ -135,6 +135,22 @@ mod tests {
     }
 
     #[test]
+    fn how_a_point_in_time_is_compared_does_not_depend_on_what_computed_it() {
+        let of = |function: &str| {
+            let call = |table: Option<&str>| {
+                let column = table.map_or(Expr::bare_column("c0"), |table| Expr::column(table, "c0"));
+                Expr::function(function, vec![column])
+            };
+            let compared = Expr::binary(BinaryOp::Lt, call(Some("t0")), Expr::int(7));
+            let subject = Subject { oracle: "edc".into(), ..subject(&[], JoinKind::Inner, compared) };
+            let subject = subject.with_expr(call(None)).with_choice("result", "temporal");
+            signature(&subject, Class::WrongRows, "")
+        };
+        assert_eq!(of("FROM_DAYS"), "wrong-result: compare temporal-result");
+        assert_eq!(of("FROM_DAYS"), of("LAST_DAY"));
+    }
+
+    #[test]
     fn an_internal_error_is_named_by_its_message() {
         let one = subject(&[], JoinKind::Left, compare(BinaryOp::Lt, 1));
         let other = subject(&["WITHOUT ROWID"], JoinKind::Inner, compare(BinaryOp::Lt, 1).negate());

@@ -3,7 +3,8 @@
 use super::RESULT;
 use crate::dialect::{Dialect, Feature, Function};
 use crate::generate::{Column, State};
-use crate::oracle::gate::has_aggregate;
+use crate::oracle::gate::{deduplicates, has_aggregate};
+use crate::sql::render::expr_to_sql;
 use crate::sql::visit::{
     Editor, Visitor, any_expr, edit_expr, walk_expr, walk_query, walk_select, walk_table,
 };
@@ -112,6 +113,35 @@ impl Case {
         let mut mentions = !self.result.identity;
         visit::each_expr(query, |expr| mentions |= folds(expr));
         mentions && self.deduplicates(query)
+    }
+
+    /// The operation with types for its columns and nothing for its constants: what was tried, whatever the
+    /// data.
+    pub fn combination(&self, dialect: &Dialect) -> String {
+        struct Abstract<'c>(&'c [Column]);
+        impl Editor for Abstract<'_> {
+            fn expr(&mut self, expr: &mut Expr) {
+                match expr {
+                    Expr::Column(reference) => {
+                        let column = self.0.iter().find(|column| column.name == reference.column);
+                        *expr = Expr::Raw(column.map_or("?".into(), |column| column.ty.name.clone()));
+                    }
+                    Expr::Literal(_) => *expr = Expr::Raw("?".into()),
+                    _ => edit_expr(self, expr),
+                }
+            }
+        }
+        let mut operation = self.operation.clone();
+        Abstract(&self.columns).expr(&mut operation);
+        expr_to_sql(&operation, dialect)
+    }
+
+    /// Whether the operation adds up floats, or keeps one on its way, though its operands are none: the order
+    /// of rows, which is the engine's, then shows in the last digits of a result that is a float.
+    pub fn rounds_on_its_way(&self) -> bool {
+        const EXACT: [&str; 5] = ["MIN", "MAX", "COUNT", "SUM", "AVG"];
+        let exact = |name: &Name| EXACT.iter().any(|exact| name.eq_ignore_ascii_case(exact));
+        matches!(&self.operation, Expr::Aggregate(aggregate) if !exact(&aggregate.name))
     }
 
     /// Whether one of several equal values may stand for all of them.
@@ -326,38 +356,4 @@ fn grouping(query: &Query) -> Vec<Name> {
             _ => None,
         })
         .collect()
-}
-
-fn deduplicates(query: &Query, groups_belong: bool) -> bool {
-    struct Found {
-        groups_belong: bool,
-        found: bool,
-    }
-    impl Visitor for Found {
-        fn query(&mut self, query: &Query) {
-            self.found |= merges(&query.body);
-            walk_query(self, query);
-        }
-        fn select(&mut self, select: &Select) {
-            self.found |= select.distinct || (!self.groups_belong && !select.group_by.is_empty());
-            walk_select(self, select);
-        }
-        fn expr(&mut self, expr: &Expr) {
-            if let Expr::Aggregate(aggregate) = expr {
-                self.found |= aggregate.distinct || !aggregate.name.eq_ignore_ascii_case("COUNT");
-            }
-            walk_expr(self, expr);
-        }
-    }
-    fn merges(body: &Body) -> bool {
-        match body {
-            Body::Compound { op, all, left, right } => {
-                !all || *op != SetOp::Union || merges(left) || merges(right)
-            }
-            _ => false,
-        }
-    }
-    let mut found = Found { groups_belong, found: false };
-    found.query(query);
-    found.found
 }

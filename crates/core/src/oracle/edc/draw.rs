@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::case::{has_identity, is_collated, result_column, strip};
 use super::queries::{self, Result};
 use super::rewrite::{inline, qualified};
-use super::{INDEXED, INFERRED, RESULT, STORAGE, TYPES};
+use super::{INDEXED, INFERRED, RESULT, RESULT_IS, STORAGE, TEMPORAL, TYPES};
 use crate::dialect::{Feature, TypeEntry};
 use crate::generate::{Generator, Rules, State};
 use crate::sql::visit::{Visitor, any_expr, walk_table};
@@ -75,6 +75,9 @@ pub fn subject(oracle: &str, g: &mut Generator) -> Option<Subject> {
     if g.dialect.can(Feature::Indexes) && g.rng.chance(40) {
         subject = subject.with_choice(INDEXED, "yes");
     }
+    if result.kind.is_temporal() || kind.is_temporal() {
+        subject = subject.with_choice(RESULT_IS, TEMPORAL);
+    }
     if let Some(storage) = storage(g) {
         subject = subject.with_choice(STORAGE, &storage);
     }
@@ -100,7 +103,8 @@ fn joins_otherwise(query: &Query) -> bool {
 /// How the stored table is stored, if not as usual; sorted by the result where tables are sorted.
 fn storage(g: &mut Generator) -> Option<String> {
     let dialect = g.dialect;
-    let options: Vec<_> = dialect.table_options.iter().filter(|option| option.long_values).collect();
+    let options: Vec<_> =
+        dialect.table_options.iter().filter(|option| option.long_values && option.weight > 0).collect();
     let wanted = dialect.can(Feature::TableOptionNeeded) || g.rng.chance(20);
     if options.is_empty() || !wanted {
         return None;
@@ -136,6 +140,51 @@ fn with_result(
 
 /// An aggregate over new columns, and the columns to group by.
 fn aggregate(g: &mut Generator, table: &mut TableInMaking) -> Option<(Expr, Kind)> {
+    let is_key = |entry: &TypeEntry| entry.identity && entry.ty.kind != Kind::Real && !entry.dual;
+    for _ in 0..g.rng.between(1, 3) {
+        let ty = draw_type(g, is_key)?;
+        table.add(ty);
+    }
+    table.keys = table.columns.len();
+    let discovered = if g.rng.chance(50) { discovered_aggregate(g, table) } else { None };
+    discovered.or_else(|| {
+        table.columns.truncate(table.keys);
+        plain_aggregate(g, table)
+    })
+}
+
+/// One of the engine's own aggregates, as its catalog has it.
+fn discovered_aggregate(g: &mut Generator, table: &mut TableInMaking) -> Option<(Expr, Kind)> {
+    let repertoire = &g.dialect.repertoire;
+    if g.dialect.can(Feature::DynamicTyping) {
+        return None;
+    }
+    let entry = g.rng.choose(&repertoire.aggregates)?;
+    let signature = g.rng.choose(&entry.signatures).filter(|signature| !signature.fragile)?;
+    let mut args = Vec::with_capacity(signature.args.len());
+    for arg in &signature.args {
+        let wanted = *g.rng.pick(&arg.types);
+        if arg.constant {
+            args.push(repertoire.types[wanted as usize].value(0));
+            continue;
+        }
+        let ty = draw_type(g, |entry| {
+            entry.identity
+                && entry.ty.kind != Kind::Real
+                && repertoire.type_of_column(&entry.ty.name) == Some(wanted)
+        })?;
+        args.push(Expr::bare_column(table.add(ty)));
+    }
+    let reads = args.iter().any(|arg| matches!(arg, Expr::Column(_)));
+    let kind = signature.returns.map_or(Kind::Any, |ty| repertoire.types[ty as usize].kind);
+    if reads {
+        g.drawn_operations.push(entry.number);
+    }
+    reads.then(|| (Expr::aggregate(entry.name.clone(), args), kind))
+}
+
+/// One of the aggregates that every part of the generator knows.
+fn plain_aggregate(g: &mut Generator, table: &mut TableInMaking) -> Option<(Expr, Kind)> {
     let dialect = g.dialect;
     let ordered = |name: &Name| dialect.order_dependent.iter().any(|other| other.eq_ignore_ascii_case(name));
     let sums = |name: &str| !["MIN", "MAX", "COUNT"].iter().any(|other| name.eq_ignore_ascii_case(other));
@@ -147,12 +196,6 @@ fn aggregate(g: &mut Generator, table: &mut TableInMaking) -> Option<(Expr, Kind
         .collect();
     let function = *g.rng.choose(&usable)?;
     let summed = sums(&function.name);
-    let is_key = |entry: &&TypeEntry| entry.identity && entry.ty.kind != Kind::Real && !entry.dual;
-    for _ in 0..g.rng.between(1, 3) {
-        let ty = draw_type(g, |entry| is_key(&entry))?;
-        table.add(ty);
-    }
-    table.keys = table.columns.len();
     let counts = function.name.eq_ignore_ascii_case("COUNT");
     let mut args = Vec::new();
     let mut kind = function.returns;
@@ -215,6 +258,7 @@ fn operand(g: &mut Generator, table: &mut TableInMaking, kind: Kind) -> Expr {
 /// Any expression of the generator over a few columns.
 fn expression(g: &mut Generator, table: &mut TableInMaking) -> Option<(Expr, Kind)> {
     table.columns.clear();
+    table.keys = 0;
     for _ in 0..g.rng.between(1, 3) {
         let ty = draw_type(g, |_| true)?;
         table.add(ty);
@@ -223,6 +267,7 @@ fn expression(g: &mut Generator, table: &mut TableInMaking) -> Option<(Expr, Kin
     let mut state = State::default();
     state.apply(&create, g.dialect);
     let mut inner = Generator::new(g.rng.clone(), g.dialect, &state, g.policy);
+    inner.share_luck(g);
     let rules = Rules { subqueries: false, identity: false, ..Rules::default() };
     let drawn = inner.under(rules, |inner| {
         inner.from_clause(1)?;
@@ -244,6 +289,7 @@ fn expression(g: &mut Generator, table: &mut TableInMaking) -> Option<(Expr, Kin
         None
     });
     g.rng = inner.rng;
+    g.drawn_operations.append(&mut inner.drawn_operations);
     drawn
 }
 
@@ -318,7 +364,8 @@ impl TableInMaking {
     fn create(&self, g: &mut Generator) -> Statement {
         let dialect = g.dialect;
         let needed = dialect.can(Feature::TableOptionNeeded);
-        let option = if needed { g.rng.choose(&dialect.table_options) } else { None };
+        let options: Vec<_> = dialect.table_options.iter().filter(|option| option.weight > 0).collect();
+        let option = if needed { g.rng.choose(&options) } else { None };
         let sorted_by = self.columns.first().map_or("tuple()", |column| &*column.name);
         let options = option.map(|option| Name::from(option.name.replace("{columns}", sorted_by)));
         Statement::CreateTable(CreateTable {

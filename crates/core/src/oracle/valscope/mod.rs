@@ -47,7 +47,8 @@ use crate::engine::Trouble;
 use crate::finding::Verdict;
 use crate::generate::{Generator, State};
 use crate::session::Session;
-use crate::sql::Query;
+use crate::sql::visit::{self, Visitor};
+use crate::sql::{Name, Query, TableRef};
 use crate::subject::Subject;
 
 pub struct ValScope;
@@ -86,7 +87,9 @@ pub fn derive(subject: &Subject, dialect: &Dialect) -> Result<Derived, Stop> {
     }
     let mut state = State::default();
     subject.setup.iter().for_each(|statement| state.apply(statement, dialect));
-    let state = (!subject.setup.is_empty()).then_some(&state);
+    // While hunting the setup is not in the subject; a query that reads no table has none.
+    let is_told = !subject.setup.is_empty() || !reads_table(query);
+    let state = is_told.then_some(&state);
     let (relation, rules) = predict(query, &chosen, &Facts { dialect, state })?;
     let mutators = chosen.iter().map(|site| site.mutator.note).collect();
     Ok(Derived { mutated: mutated(query, &chosen), relation, rules, mutators })
@@ -143,6 +146,31 @@ impl Oracle for ValScope {
             Some(difference) => arms.differ(difference, subject, session),
         }
     }
+}
+
+/// Whether a query reads anything but what it defines itself.
+fn reads_table(query: &Query) -> bool {
+    #[derive(Default)]
+    struct Names {
+        read: Vec<Name>,
+        defined: Vec<Name>,
+    }
+    impl Visitor for Names {
+        fn query(&mut self, query: &Query) {
+            let common = query.with.iter().flat_map(|with| &with.tables);
+            self.defined.extend(common.map(|table| table.name.clone()));
+            visit::walk_query(self, query);
+        }
+        fn table(&mut self, table: &TableRef) {
+            if let TableRef::Table { name, .. } = table {
+                self.read.push(name.clone());
+            }
+            visit::walk_table(self, table);
+        }
+    }
+    let mut names = Names::default();
+    names.query(query);
+    names.read.iter().any(|name| !names.defined.contains(name))
 }
 
 /// A site that the rules carry to the root, now and then with a second one.

@@ -99,7 +99,7 @@ impl Renderer<'_> {
         }
         if !select.group_by.is_empty() {
             self.push(" GROUP BY ");
-            self.list(&select.group_by, Self::expr);
+            self.group_by(select.grouping, &select.group_by);
         }
         if let Some(having) = &select.having {
             self.push(" HAVING ");
@@ -112,6 +112,33 @@ impl Renderer<'_> {
                 r.push(" AS ");
                 r.window_spec(&window.spec);
             });
+        }
+    }
+
+    fn group_by(&mut self, grouping: Grouping, keys: &[Expr]) {
+        if self.can(Feature::WithRollup) {
+            self.list(keys, Self::expr);
+            self.push(if grouping.is_plain() { "" } else { " WITH ROLLUP" });
+            return;
+        }
+        match grouping {
+            Grouping::Plain => self.list(keys, Self::expr),
+            Grouping::Rollup => {
+                self.push("ROLLUP ");
+                self.tuple(keys, Self::expr);
+            }
+            Grouping::Cube => {
+                self.push("CUBE ");
+                self.tuple(keys, Self::expr);
+            }
+            Grouping::Sets => {
+                self.push("GROUPING SETS (");
+                for key in keys {
+                    self.tuple(std::slice::from_ref(key), Self::expr);
+                    self.push(", ");
+                }
+                self.push("())");
+            }
         }
     }
 

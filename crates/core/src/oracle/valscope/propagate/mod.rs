@@ -134,6 +134,16 @@ impl Propagation<'_> {
         }
     }
 
+    /// Where columns have a type, a set operator converts its branches to a common one: a branch alone shows
+    /// the same values only if they are of one type.
+    fn of_one_type(&self, rows: &Rows) -> Outcome<()> {
+        let mixed = |(_, cell): &(_, Cell)| cell.known.is_some_and(|known| known.kind == Kind::Any);
+        match !self.is_dynamic() && rows.columns.iter().any(mixed) {
+            true => Err(Stop("set operator that converts its branches")),
+            false => Ok(()),
+        }
+    }
+
     fn is_dynamic(&self) -> bool {
         self.facts.dialect.can(Feature::DynamicTyping)
     }
@@ -195,7 +205,11 @@ impl Propagation<'_> {
                 self.compound(*op, *all, left, right)?
             }
         };
-        rows.span = self.with_local(body, rows.span)?;
+        let span = self.with_local(body, rows.span)?;
+        if span != rows.span && matches!(body, Body::Compound { .. }) {
+            self.of_one_type(&rows)?;
+        }
+        rows.span = span;
         Ok(rows)
     }
 
@@ -301,6 +315,9 @@ impl Propagation<'_> {
     /// Groups by keys that are equal: a group goes to the group of the same key. Without keys there is
     /// one group on either side.
     fn groups(&mut self, select: &Select, rows: Span) -> Outcome<Span> {
+        if !select.grouping.is_plain() {
+            return Err(Stop("GROUPING SETS"));
+        }
         let mut keys = Vec::new();
         for key in &select.group_by {
             let cell = self.value(key)?;

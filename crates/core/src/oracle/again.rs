@@ -1,0 +1,118 @@
+//! The same question, asked again after a change that no answer may depend on: an index, a setting, another
+//! way to store a table. The change is made between the questions, shown between them in a report, and
+//! taken back whatever came of it.
+
+use super::arms::Arms;
+use super::judge::{self, Equality};
+use super::{freedom, gate, health};
+use crate::engine::{Reply, Trouble};
+use crate::finding::Verdict;
+use crate::session::Session;
+use crate::sql::{Query, Statement};
+use crate::subject::Subject;
+
+/// Something that is changed between two questions, and what takes it back.
+pub struct Change {
+    pub make: Statement,
+    pub back: Statement,
+}
+
+/// The words for what is compared.
+pub struct Words {
+    pub relation: &'static str,
+    pub before: &'static str,
+    pub change: &'static str,
+    pub after: &'static str,
+    /// The reason to skip where no change could be made.
+    pub unchanged: &'static str,
+}
+
+/// Asks a query, then again after each of the changes. What the engine does not accept is left out.
+pub fn ask(
+    query: &Query,
+    changes: &[Change],
+    words: &Words,
+    subject: &Subject,
+    session: &mut Session,
+) -> Result<Verdict, Trouble> {
+    let first = session.query(query)?;
+    let mut arms = Arms::new(words.relation);
+    if let Reply::Failed(_) = &first {
+        arms.answered(words.before, query.clone(), first);
+        return Ok(arms.unanswered(subject, session)?.unwrap_or(Verdict::skip("all arms fail")));
+    }
+    let mut made: Vec<&Change> = Vec::new();
+    let mut statements = Vec::new();
+    let mut harm = None;
+    let mut second = None;
+    for change in changes {
+        if let Reply::Failed(error) = session.build(&change.make)? {
+            if error.class.is_harm() {
+                harm = Some(health::evidence(session.last_sql().to_string(), error));
+                break;
+            }
+            continue;
+        }
+        made.push(change);
+        statements.push(session.last_sql().to_string());
+        let reply = session.query(query)?;
+        if !same(query, &first, &reply) {
+            second = Some(reply);
+            break;
+        }
+    }
+    let nonempty = matches!(&first, Reply::Rows(rows) if !rows.is_empty());
+    arms.answered(words.before, query.clone(), first);
+    let differs = second.is_some();
+    if let Some(reply) = second {
+        statements.into_iter().for_each(|sql| arms.ran(words.change, sql));
+        arms.answered(words.after, query.clone(), reply);
+        arms.explain_last(session)?;
+    }
+    for change in made.iter().rev() {
+        session.build(&change.back)?;
+    }
+    match harm {
+        Some(evidence) => Ok(Verdict::Bug(Box::new(evidence))),
+        None if differs => settle(arms, query, subject, session),
+        None if made.is_empty() => Ok(Verdict::skip(words.unchanged)),
+        None => Ok(Verdict::Pass { nonempty }),
+    }
+}
+
+/// Equal under the freedom that the query itself leaves.
+fn equality(query: &Query) -> Equality {
+    if gate::deduplicates(query, false) { Equality::Engine } else { Equality::Exact }
+}
+
+fn same(query: &Query, first: &Reply, second: &Reply) -> bool {
+    match (first, second) {
+        (Reply::Rows(first), Reply::Rows(second)) => judge::compare(first, second, equality(query)).is_none(),
+        _ => false,
+    }
+}
+
+/// The verdict on the two arms of a query that should return the same rows.
+pub fn settle(
+    mut arms: Arms,
+    query: &Query,
+    subject: &Subject,
+    session: &mut Session,
+) -> Result<Verdict, Trouble> {
+    // The gate looks at this query, not at others of the subject.
+    let alone = Subject { tests: vec![query.clone().into()], ..subject.clone() };
+    if let Some(verdict) = arms.unanswered(&alone, session)? {
+        return Ok(verdict);
+    }
+    let (first, second) = (arms.rows(0), arms.rows(1));
+    let Some(difference) = judge::compare(first, second, equality(query)) else {
+        return Ok(Verdict::Pass { nonempty: !first.is_empty() });
+    };
+    if judge::compare(&judge::rounded(first), &judge::rounded(second), equality(query)).is_none() {
+        return Ok(Verdict::skip("floats that differ by rounding"));
+    }
+    if let Some(reason) = freedom::left_open(query, subject, session.dialect()) {
+        return Ok(Verdict::skip(reason));
+    }
+    arms.differ(difference, &alone, session)
+}

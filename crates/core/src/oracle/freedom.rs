@@ -1,0 +1,184 @@
+//! Where an engine is free to answer otherwise when it reads the same rows in another order: which of several
+//! equal values stands for all of them (SOUNDNESS 0.8), and how a sum of floats is rounded (SOUNDNESS 0.7).
+//!
+//! The generator leaves it no such freedom; a reduced subject may. Like the gate it is asked only about
+//! differences. What columns hold is known once the subject has its setup, so a difference that is seen
+//! without it is looked at again when it is confirmed.
+
+use std::sync::Arc;
+
+use crate::dialect::{Dialect, Feature};
+use crate::generate::{Column, State};
+use crate::sql::visit::{Visitor, any_expr, walk_expr, walk_query, walk_select};
+use crate::sql::*;
+use crate::subject::Subject;
+
+const REPRESENTATIVES: &str = "values without one representative";
+const ROUNDED_SUM: &str = "sum that is rounded by the order of rows";
+
+/// Why the answer to a query may differ with the order in which rows are read, if so.
+pub fn left_open(query: &Query, subject: &Subject, dialect: &Dialect) -> Option<&'static str> {
+    let mut state = State::default();
+    subject.setup.iter().for_each(|statement| state.apply(statement, dialect));
+    let mut freedom =
+        Freedom { dialect, state, scope: Vec::new(), with: Vec::new(), merged: false, reason: None };
+    // An aggregate that the query returns may be rounded; one that decides about rows may not.
+    let returned = query.as_select().map(|select| select.items.as_slice()).unwrap_or_default();
+    let returns = |aggregate: &Expr| {
+        returned.iter().any(|item| matches!(item, SelectItem::Expr { expr, .. } if holds(expr, aggregate)))
+    };
+    crate::sql::visit::each_expr(query, |expr| {
+        if let Expr::Aggregate(aggregate) = expr
+            && is_variance(&aggregate.name)
+            && !returns(expr)
+        {
+            freedom.reason = Some(ROUNDED_SUM);
+        }
+    });
+    freedom.query(query);
+    freedom.reason
+}
+
+fn holds(expr: &Expr, aggregate: &Expr) -> bool {
+    any_expr(expr, |inner| inner == aggregate)
+}
+
+fn is_variance(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name.starts_with("var") || name.starts_with("std")
+}
+
+struct Freedom<'a> {
+    dialect: &'a Dialect,
+    state: State,
+    /// The relations in scope, innermost last.
+    scope: Vec<(Name, Arc<Vec<Column>>)>,
+    with: Vec<With>,
+    /// The rows of this SELECT are merged with those of another by a set operator.
+    merged: bool,
+    reason: Option<&'static str>,
+}
+
+impl Freedom<'_> {
+    fn refuse(&mut self, reason: &'static str) {
+        self.reason.get_or_insert(reason);
+    }
+
+    fn column(&self, reference: &ColumnRef) -> Option<&Column> {
+        let owner = |alias: &Name| reference.table.as_ref().is_none_or(|table| table == alias);
+        let mut relations = self.scope.iter().rev().filter(|(alias, _)| owner(alias));
+        relations.find_map(|(_, columns)| columns.iter().find(|column| column.name == reference.column))
+    }
+
+    /// It holds a column whose equal values need not be identical.
+    fn folds(&self, expr: &Expr) -> bool {
+        any_expr(expr, |inner| match inner {
+            Expr::Column(reference) => self.column(reference).is_some_and(|column| !column.identity),
+            Expr::Collate { .. } => true,
+            _ => false,
+        })
+    }
+
+    /// Summed up in any order it is the same number.
+    fn is_exact(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Literal(value) | Expr::Bound(value) => {
+                matches!(value, Value::Int(_) | Value::Bool(_) | Value::Null)
+            }
+            Expr::Column(reference) => self.column(reference).is_none_or(|column| {
+                matches!(column.ty.kind, Kind::Int | Kind::Bool | Kind::Decimal)
+                    && (!self.dialect.can(Feature::DynamicTyping) || column.whole.is_some())
+            }),
+            Expr::Cast { ty, .. } => matches!(ty.kind, Kind::Int | Kind::Bool),
+            Expr::Unary { expr, .. } => self.is_exact(expr),
+            // The remainder of whole numbers that nobody knows to be so is one all the same.
+            Expr::Binary { op: BinaryOp::Mod, left, right } => self.is_exact(left) && self.is_exact(right),
+            Expr::Binary { op: BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, left, right } => {
+                self.is_exact(left) && self.is_exact(right)
+            }
+            Expr::Case { branches, otherwise, .. } => {
+                branches.iter().all(|branch| self.is_exact(&branch.then))
+                    && otherwise.iter().all(|value| self.is_exact(value))
+            }
+            Expr::Aggregate(aggregate) => aggregate.name.eq_ignore_ascii_case("COUNT"),
+            Expr::Function { name, .. } => ["length", "instr", "ascii", "unicode", "sign"]
+                .iter()
+                .any(|whole| name.eq_ignore_ascii_case(whole)),
+            other => matches!(other, Expr::Is { .. } | Expr::InList { .. } | Expr::Between { .. }),
+        }
+    }
+}
+
+impl Freedom<'_> {
+    fn aggregate(&mut self, aggregate: &Aggregate) {
+        let is = |names: &[&str]| names.iter().any(|name| aggregate.name.eq_ignore_ascii_case(name));
+        if is(&["MIN", "MAX", "FIRST_VALUE", "LAST_VALUE"]) {
+            if aggregate.args.iter().any(|arg| self.folds(arg)) {
+                self.refuse(REPRESENTATIVES);
+            }
+        } else if !is(&["COUNT"]) && !aggregate.args.iter().all(|arg| self.is_exact(arg)) {
+            self.refuse(ROUNDED_SUM);
+        }
+    }
+}
+
+impl Visitor for Freedom<'_> {
+    fn query(&mut self, query: &Query) {
+        let (scope, merged) = (self.scope.len(), self.merged);
+        self.merged = false;
+        self.with.extend(query.with.clone());
+        // Ties at the cut.
+        if query.limit.is_some()
+            && let Some(select) = query.as_select()
+        {
+            self.merged = true;
+            self.select(select);
+            self.merged = false;
+        }
+        walk_query(self, query);
+        if query.with.is_some() {
+            self.with.pop();
+        }
+        self.scope.truncate(scope);
+        self.merged = merged;
+    }
+
+    fn body(&mut self, body: &Body) {
+        let merged = self.merged;
+        if let Body::Compound { op, all, .. } = body {
+            self.merged |= !all || *op != SetOp::Union;
+        }
+        crate::sql::visit::walk_body(self, body);
+        self.merged = merged;
+    }
+
+    fn select(&mut self, select: &Select) {
+        let scope = self.scope.len();
+        let merged = std::mem::replace(&mut self.merged, false);
+        let with = self.with.last().cloned();
+        for table in &select.from {
+            self.state.relations_of(table, with.as_ref(), self.dialect, &mut self.scope);
+        }
+        let folds = |item: &SelectItem| match item {
+            SelectItem::Expr { expr, .. } => self.folds(expr),
+            _ => self.scope[scope..].iter().any(|(_, columns)| columns.iter().any(|column| !column.identity)),
+        };
+        let one_of_several = select.distinct || merged;
+        if (one_of_several && select.items.iter().any(folds))
+            || select.group_by.iter().any(|key| self.folds(key))
+        {
+            self.refuse(REPRESENTATIVES);
+        }
+        walk_select(self, select);
+        self.scope.truncate(scope);
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        match expr {
+            Expr::Aggregate(aggregate) => self.aggregate(aggregate),
+            Expr::Window(window) => self.aggregate(&window.function),
+            _ => {}
+        }
+        walk_expr(self, expr);
+    }
+}

@@ -1,0 +1,118 @@
+//! PLAN: a query gives the same rows whatever the optimizer is told (Ba and Rigger, "Keep It Simple: Testing
+//! Databases via Differential Query Plans", 2024; here by settings of the session, in any number).
+//!
+//! ```sql
+//! SELECT COUNT(*) FROM t0 JOIN t1 ON t0.c0 = t1.c0;
+//! SET enable_hashjoin = off;
+//! SELECT COUNT(*) FROM t0 JOIN t1 ON t0.c0 = t1.c0;
+//! ```
+//!
+//! The tests of a subject are the query and the SET statements; the query is asked before them and after each.
+//! Which settings there are, with values, stands in the dialect's `settings`.
+//!
+//! Conditions (SOUNDNESS 7):
+//! - The setting is one of the dialect's: no answer may depend on it.
+//! - The answer does not depend on the order of rows, as for [`index`](super::index).
+//! - What was set before is asked for first and set again; a setting that does not tell is not touched.
+//! - An error of one arm claims nothing: another plan may spare the engine the row that raises it.
+
+use super::Oracle;
+use super::again::{self, Change, Words};
+use crate::dialect::Dialect;
+use crate::engine::{Reply, Trouble};
+use crate::finding::Verdict;
+use crate::generate::Generator;
+use crate::session::Session;
+use crate::sql::{Name, Statement, Value};
+use crate::subject::Subject;
+
+pub struct Plan;
+
+const WORDS: Words = Words {
+    relation: "a query returns the same rows whatever the optimizer is told",
+    before: "as it is",
+    change: "the setting",
+    after: "under the setting",
+    unchanged: "no setting that can be set and set back",
+};
+
+impl Oracle for Plan {
+    fn name(&self) -> &'static str {
+        "plan"
+    }
+
+    fn about(&self) -> &'static str {
+        "a query returns the same rows under other settings of the optimizer"
+    }
+
+    fn propose(&self, generator: &mut Generator) -> Option<Subject> {
+        let dialect = generator.dialect;
+        if dialect.settings.is_empty() || dialect.setting_value.is_none() {
+            return None;
+        }
+        let mut subject = Subject::new(self.name(), generator.composed_query()?);
+        for _ in 0..generator.rng.between(1, 2) {
+            let setting = generator.rng.pick(&dialect.settings);
+            // Two values, so that one of them is not what it is set to.
+            let mut values: Vec<&Name> = setting.values.iter().collect();
+            values.sort();
+            values.dedup();
+            generator.rng.shuffle(&mut values);
+            for value in values.into_iter().take(2) {
+                subject.tests.push(Statement::Set { name: setting.name.clone(), value: value.clone() });
+            }
+        }
+        Some(subject)
+    }
+
+    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
+        let [Statement::Query(query), rest @ ..] = subject.tests.as_slice() else {
+            return Ok(Verdict::skip("not a query and settings"));
+        };
+        let mut changes: Vec<Change> = Vec::new();
+        for statement in rest {
+            let Statement::Set { name, .. } = statement else { continue };
+            if !is_neutral(name, session.dialect()) {
+                return Ok(Verdict::skip("setting that answers may depend on"));
+            }
+            let known =
+                changes.iter().find(|change| sets(&change.back, name)).map(|change| change.back.clone());
+            let back = match known {
+                Some(back) => Some(back),
+                None => as_it_is(name, session)?,
+            };
+            changes.extend(back.map(|back| Change { make: statement.clone(), back }));
+        }
+        again::ask(query, &changes, &WORDS, subject, session)
+    }
+}
+
+fn is_neutral(name: &Name, dialect: &Dialect) -> bool {
+    dialect.settings.iter().any(|setting| setting.name == *name)
+}
+
+fn sets(statement: &Statement, setting: &Name) -> bool {
+    matches!(statement, Statement::Set { name, .. } if name == setting)
+}
+
+/// The statement that sets what is set now.
+fn as_it_is(name: &Name, session: &mut Session) -> Result<Option<Statement>, Trouble> {
+    let Some((before, after)) =
+        session.dialect().setting_value.as_deref().and_then(|text| text.split_once("{}"))
+    else {
+        return Ok(None);
+    };
+    let Reply::Rows(rows) = session.run(&Statement::Raw(format!("{before}{name}{after}")))? else {
+        return Ok(None);
+    };
+    let quoted = |text: &str| Name::from(format!("'{}'", text.replace('\'', "''")));
+    let value = match rows.single() {
+        Some(Value::Int(number)) => Name::from(number.to_string()),
+        Some(Value::Real(number)) => Name::from(number.to_string()),
+        Some(Value::Bool(truth)) => Name::from(truth.to_string()),
+        Some(Value::Text(text)) => quoted(text),
+        Some(Value::Blob(text)) => quoted(&String::from_utf8_lossy(text)),
+        _ => return Ok(None),
+    };
+    Ok(Some(Statement::Set { name: name.clone(), value }))
+}

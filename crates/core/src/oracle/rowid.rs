@@ -1,0 +1,40 @@
+//! ROWID: a table whose rows have a number of their own against its twin whose rows are placed by their primary
+//! key (Liang, Liu and Hu, "Detecting Logical Bugs of DBMS with Coverage-based Guidance", 2022).
+//!
+//! ```sql
+//! CREATE TABLE t0(c0 INT NOT NULL PRIMARY KEY, c1 INT); INSERT INTO t0 …;
+//! CREATE TABLE twin0(c0 INT NOT NULL PRIMARY KEY, c1 INT) WITHOUT ROWID; INSERT INTO twin0 …;
+//! SELECT * FROM t0 WHERE c0 = 9 OR c1 = 5;
+//! SELECT * FROM twin0 WHERE c0 = 9 OR c1 = 5;
+//! ```
+//!
+//! Conditions (SOUNDNESS 6), beside those of every [`twin`](super::twin): the key is declared NOT NULL, the rows
+//! that are inserted name all their values, and no sole `INTEGER PRIMARY KEY`, which is the row's number by
+//! another name and takes other values.
+
+use super::{Oracle, twin};
+use crate::engine::Trouble;
+use crate::finding::Verdict;
+use crate::generate::Generator;
+use crate::session::Session;
+use crate::subject::Subject;
+
+pub struct Rowid;
+
+impl Oracle for Rowid {
+    fn name(&self) -> &'static str {
+        "rowid"
+    }
+
+    fn about(&self) -> &'static str {
+        "a query returns the same rows of a table with row numbers and of its twin without"
+    }
+
+    fn propose(&self, generator: &mut Generator) -> Option<Subject> {
+        twin::propose(self.name(), generator, |option| option.keyed)
+    }
+
+    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
+        twin::check(subject, session)
+    }
+}

@@ -1,0 +1,37 @@
+//! STORAGE: the same rows, stored in another way, give the same answers. Generalises [`rowid`](super::rowid).
+//!
+//! ```sql
+//! CREATE TABLE t0(c0 INT, c1 TEXT) ENGINE=InnoDB; INSERT INTO t0 …;
+//! CREATE TABLE twin0(c0 INT, c1 TEXT) ENGINE=MEMORY; INSERT INTO twin0 …;   -- the same statements
+//! SELECT c0 FROM t0 WHERE c1 > 'a';
+//! SELECT c0 FROM twin0 WHERE c1 > 'a';
+//! ```
+//!
+//! What ways there are stands in the dialect's `table_options`; the conditions are in [`twin`](super::twin).
+
+use super::{Oracle, twin};
+use crate::engine::Trouble;
+use crate::finding::Verdict;
+use crate::generate::Generator;
+use crate::session::Session;
+use crate::subject::Subject;
+
+pub struct Storage;
+
+impl Oracle for Storage {
+    fn name(&self) -> &'static str {
+        "storage"
+    }
+
+    fn about(&self) -> &'static str {
+        "a query returns the same rows of a table and of a twin that is stored otherwise"
+    }
+
+    fn propose(&self, generator: &mut Generator) -> Option<Subject> {
+        twin::propose(self.name(), generator, |option| !option.keyed)
+    }
+
+    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
+        twin::check(subject, session)
+    }
+}

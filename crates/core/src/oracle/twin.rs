@@ -1,0 +1,448 @@
+//! A table and its twin: made by the same statements, stored otherwise, asked the same queries.
+//!
+//! The table is the last one that a subject's setup creates; the subject names the twin's way of storing. The
+//! twin is made in every check, by the statements of the setup that are about the table, under its own name.
+//! So no edit can make the two differ.
+//!
+//! Conditions, each a skip with its reason:
+//! - Everything that was done to the table can be done to the twin.
+//! - Both hold the same rows: all of them are asked for before anything else. Where nothing but rows of
+//!   literals were put in, a difference is a finding; where rows were changed or conflicts resolved, nothing
+//!   is claimed.
+//! - Where one of the two is placed by its primary key, that key is declared NOT NULL and is not another name
+//!   of the row's number, and every row that is inserted names all its values.
+//! - A way of storing that compares values otherwise for some types is not used with them (the dialect says).
+//! - The answer does not depend on the order of rows, as for [`index`](super::index).
+//! - An error of one arm claims nothing.
+
+use super::again;
+use super::arms::Arms;
+use super::health;
+use crate::dialect::{Dialect, Feature, TableOption};
+use crate::engine::{Reply, Trouble};
+use crate::finding::{Class, Verdict};
+use crate::generate::{Generator, State};
+use crate::session::Session;
+use crate::sql::visit::{Editor, Visitor, edit_expr, edit_select, edit_table, walk_table};
+use crate::sql::*;
+use crate::subject::Subject;
+
+/// The twin's way of storing, by the name of the dialect's option; PLAIN: by none.
+const STORAGE: &str = "storage";
+const PLAIN: &str = "plain";
+
+const BASE: &str = "s0";
+const TWIN: &str = "twin0";
+
+const RELATION: &str = "a query returns the same rows of a table and of its twin that is stored otherwise";
+
+/// Tables drawn until one fits both ways of storing.
+const DRAWS: usize = 20;
+
+/// How something is stored: by an option, or by none.
+type Way<'a> = Option<&'a TableOption>;
+
+pub fn propose(oracle: &str, g: &mut Generator, wanted: impl Fn(&TableOption) -> bool) -> Option<Subject> {
+    let dialect = g.dialect;
+    let mut ways: Vec<Way> = dialect.table_options.iter().filter(|option| wanted(option)).map(Some).collect();
+    if !dialect.can(Feature::TableOptionNeeded) {
+        ways.push(None);
+    }
+    if ways.len() < 2 {
+        return None;
+    }
+    g.rng.shuffle(&mut ways);
+    // What takes more than CREATE TABLE is a way for twins only.
+    let simple = |way: &Way| way.is_none_or(|option| option.made.is_empty() && option.filled.is_empty());
+    let base = ways.remove(ways.iter().position(simple)?);
+    let twin = ways[0];
+    let create = (0..DRAWS).find_map(|_| {
+        let create = shaped(g.table(), base, twin);
+        [base, twin].iter().all(|way| misfit(&create, *way, dialect).is_none()).then_some(create)
+    })?;
+    // Drawn as if it were stored both ways: its rows fit both.
+    let mut both = stored(create.clone(), base);
+    both.options.extend(stored(create.clone(), twin).options);
+    let columns = create.columns.clone();
+    let mut setup = g.table_and_rows(both);
+    setup[0] = Statement::CreateTable(stored(create, base));
+    if keyed(base) || keyed(twin) {
+        setup.retain(|statement| !leaves_values_out(statement, &columns));
+    }
+    let tests = queries(g, &setup);
+    let name = twin.map_or(PLAIN, |option| &option.name);
+    let subject =
+        Subject { oracle: oracle.into(), setup, tests, exprs: Vec::new(), choices: Default::default() };
+    (!subject.tests.is_empty()).then(|| subject.with_choice(STORAGE, name))
+}
+
+/// Queries that read the table, now and then with one of the database's.
+fn queries(g: &mut Generator, setup: &[Statement]) -> Vec<Statement> {
+    let mut state = State::default();
+    setup.iter().for_each(|statement| state.apply(statement, g.dialect));
+    let others: Vec<_> = g.state.base_tables().cloned().collect();
+    state.tables.extend(g.rng.choose(&others).cloned());
+    let count = g.policy.queries_per_table / 4;
+    let mut tests = Vec::with_capacity(count);
+    let mut inner = Generator::new(g.rng.clone(), g.dialect, &state, g.policy);
+    for _ in 0..count * 3 {
+        if tests.len() == count {
+            break;
+        }
+        inner.start_over();
+        if let Some(query) = inner.composed_query()
+            && reads(&query, &BASE.into())
+        {
+            tests.push(Statement::from(query));
+        }
+    }
+    g.drawn_operations.append(&mut inner.drawn_operations);
+    g.rng = inner.rng;
+    tests
+}
+
+fn reads(query: &Query, table: &Name) -> bool {
+    struct Reads<'a>(&'a Name, bool);
+    impl Visitor for Reads<'_> {
+        fn table(&mut self, table: &TableRef) {
+            self.1 |= matches!(table, TableRef::Table { name, .. } if name == self.0);
+            walk_table(self, table);
+        }
+    }
+    let mut reads = Reads(table, false);
+    reads.query(query);
+    reads.1
+}
+
+fn keyed(way: Way) -> bool {
+    way.is_some_and(|option| option.keyed)
+}
+
+/// A drawn table with a name of its own and without what only some ways of storing have.
+fn shaped(mut create: CreateTable, base: Way, twin: Way) -> CreateTable {
+    create.name = BASE.into();
+    for column in &mut create.columns {
+        column.constraints.retain(|constraint| !matches!(constraint, ColumnConstraint::References { .. }));
+    }
+    if keyed(base) || keyed(twin) {
+        let mut keys = key_columns(&create);
+        if keys.is_empty()
+            && let Some(column) = create.columns.first_mut()
+        {
+            let (desc, autoincrement, on_conflict) = (false, false, None);
+            column.constraints.insert(0, ColumnConstraint::PrimaryKey { desc, autoincrement, on_conflict });
+            keys.push(column.name.clone());
+        }
+        for column in create.columns.iter_mut().filter(|column| keys.contains(&column.name)) {
+            if keys.len() == 1 && column.ty.name.eq_ignore_ascii_case("integer") {
+                column.ty = DataType::new("INT", Kind::Int);
+            }
+            column.constraints.iter_mut().for_each(|constraint| {
+                if let ColumnConstraint::PrimaryKey { autoincrement, .. } = constraint {
+                    *autoincrement = false;
+                }
+            });
+            if !column.constraints.contains(&ColumnConstraint::NotNull) {
+                column.constraints.push(ColumnConstraint::NotNull);
+            }
+        }
+    }
+    create
+}
+
+/// The columns of the primary key.
+fn key_columns(create: &CreateTable) -> Vec<Name> {
+    let is_key = |constraint: &ColumnConstraint| matches!(constraint, ColumnConstraint::PrimaryKey { .. });
+    let alone = create.columns.iter().filter(|column| column.constraints.iter().any(is_key));
+    let mut keys: Vec<Name> = alone.map(|column| column.name.clone()).collect();
+    for constraint in &create.constraints {
+        let TableConstraint::PrimaryKey(parts) = constraint else { continue };
+        keys.extend(parts.iter().filter_map(|part| match &part.expr {
+            Expr::Column(reference) => Some(reference.column.clone()),
+            _ => None,
+        }));
+    }
+    keys
+}
+
+/// The table as it is stored in one way.
+fn stored(mut create: CreateTable, way: Way) -> CreateTable {
+    create.options.clear();
+    create.temporary = false;
+    let Some(option) = way else { return create };
+    create.temporary = option.temporary;
+    if !option.unwritten {
+        // A column that is not computed and has no type that cannot be sorted by.
+        let plain = |column: &&ColumnDef| {
+            !column.constraints.iter().any(|c| matches!(c, ColumnConstraint::Generated { .. }))
+        };
+        let column = create.columns.iter().find(plain).map_or("", |column| &*column.name);
+        create.options.push(Name::from(option.name.replace("{columns}", column)));
+    }
+    create
+}
+
+/// Why a table cannot be stored in one way, or would not be the same table.
+fn misfit(create: &CreateTable, way: Way, dialect: &Dialect) -> Option<&'static str> {
+    let option = way?;
+    let any = |test: &dyn Fn(&ColumnConstraint) -> bool| {
+        create.columns.iter().flat_map(|column| &column.constraints).any(test)
+    };
+    let unique = any(&|constraint| {
+        matches!(constraint, ColumnConstraint::PrimaryKey { .. } | ColumnConstraint::Unique { .. })
+    }) || create
+        .constraints
+        .iter()
+        .any(|constraint| matches!(constraint, TableConstraint::PrimaryKey(_) | TableConstraint::Unique(_)));
+    let takes = |column: &ColumnDef| option.types.is_empty() || option.types.contains(&column.ty.name);
+    if !create.columns.iter().all(takes) {
+        return Some("type that is stored otherwise");
+    }
+    if (option.keyless && unique)
+        || (!option.generated && any(&|constraint| matches!(constraint, ColumnConstraint::Generated { .. })))
+        || (!option.long_values && create.columns.iter().any(|column| dialect.is_prefixed(&column.ty)))
+    {
+        return Some("table that cannot be stored otherwise");
+    }
+    None
+}
+
+/// Why a primary key cannot be the place of a row.
+fn unplaced(create: &CreateTable) -> Option<&'static str> {
+    let keys = key_columns(create);
+    if keys.is_empty() {
+        return Some("no key to place rows by");
+    }
+    let mut parts = create.columns.iter().filter(|column| keys.contains(&column.name));
+    if !parts.clone().all(|column| column.constraints.contains(&ColumnConstraint::NotNull)) {
+        return Some("key that may be NULL");
+    }
+    let alias = keys.len() == 1 && parts.any(|column| column.ty.name.eq_ignore_ascii_case("integer"));
+    alias.then_some("key that is the row's number")
+}
+
+/// An INSERT that does not give every column a value.
+fn leaves_values_out(statement: &Statement, columns: &[ColumnDef]) -> bool {
+    let Statement::Insert(insert) = statement else { return false };
+    let generated = |column: &ColumnDef| {
+        column.constraints.iter().any(|constraint| matches!(constraint, ColumnConstraint::Generated { .. }))
+    };
+    let named = |column: &ColumnDef| insert.columns.is_empty() || insert.columns.contains(&column.name);
+    !matches!(insert.source, InsertSource::Values(_))
+        || !columns.iter().all(|column| generated(column) || named(column))
+}
+
+/// What is made of a subject: the table, and what makes its twin.
+struct Case {
+    base: Name,
+    twin: Vec<Statement>,
+    /// Nothing but rows of literals were put in.
+    only_filled: bool,
+}
+
+fn read(subject: &Subject, dialect: &Dialect) -> Result<Case, &'static str> {
+    let way = match subject.choice(STORAGE) {
+        Some(PLAIN) => None,
+        Some(name) => {
+            let option = dialect.table_options.iter().find(|option| &*option.name == name);
+            Some(option.ok_or("no such way to store a table")?)
+        }
+        None => return Err("no other way to store the table is named"),
+    };
+    let created = |statement: &Statement| matches!(statement, Statement::CreateTable(_));
+    let at = subject.setup.iter().rposition(created).ok_or("no table")?;
+    let Statement::CreateTable(create) = &subject.setup[at] else { return Err("no table") };
+    if create.query.is_some() {
+        return Err("table whose columns are not told");
+    }
+    let is_way = |option: &&TableOption| create.options.iter().any(|written| *written == option.name);
+    let by_key = keyed(way) || dialect.table_options.iter().filter(is_way).any(|option| option.keyed);
+    if by_key {
+        unplaced(create).map_or(Ok(()), Err)?;
+    }
+    let base = create.name.clone();
+    let mut twin = vec![Statement::CreateTable(stored(create.clone(), way))];
+    let hook = |form: &Name| Statement::Raw(form.replace("{table}", TWIN));
+    let (made, filled) = way.map_or((&[][..], &[][..]), |option| (&option.made[..], &option.filled[..]));
+    twin.extend(made.iter().map(hook));
+    let mut only_filled = true;
+    let mut columns = create.columns.clone();
+    for statement in &subject.setup[at + 1..] {
+        match statement {
+            Statement::Insert(insert) if insert.table == base => {
+                if by_key && leaves_values_out(statement, &columns) {
+                    return Err("row that leaves values out");
+                }
+                only_filled &= insert.or.is_none()
+                    && insert.upsert.is_none()
+                    && matches!(insert.source, InsertSource::Values(_));
+            }
+            Statement::CreateIndex(index) if index.table == base => {}
+            Statement::AlterTable { table, action } if *table == base => match action {
+                AlterAction::RenameTable(_) => return Err("table that changes its name"),
+                AlterAction::AddColumn(column) => columns.push(column.clone()),
+                AlterAction::RenameColumn { from, to } => {
+                    let renamed = columns.iter_mut().filter(|column| column.name == *from);
+                    renamed.for_each(|column| column.name = to.clone());
+                }
+                AlterAction::DropColumn(name) => columns.retain(|column| column.name != *name),
+            },
+            Statement::Update(Update { table, .. }) | Statement::Delete(Delete { table, .. })
+                if *table == base =>
+            {
+                only_filled = false;
+            }
+            Statement::Drop { object: ObjectKind::Table, name, .. } if *name == base => {
+                return Err("no table");
+            }
+            Statement::Raw(text) if !dialect.is_maintenance(text) => {
+                return Err("text that is not understood");
+            }
+            _ => continue,
+        }
+        twin.push(statement.clone());
+    }
+    twin.extend(filled.iter().map(hook));
+    // Also by the columns that were added.
+    let grown = CreateTable { columns, ..create.clone() };
+    for way in [way, dialect.table_options.iter().find(is_way)] {
+        misfit(&grown, way, dialect).map_or(Ok(()), Err)?;
+    }
+    let mut rename = Rename { from: &base, to: TWIN.into() };
+    twin.iter_mut().for_each(|statement| rename.whole(statement));
+    Ok(Case { base, twin, only_filled })
+}
+
+pub fn check(subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
+    let case = match read(subject, session.dialect()) {
+        Ok(case) => case,
+        Err(reason) => return Ok(Verdict::skip(reason)),
+    };
+    let mut statements = Vec::new();
+    let mut verdict = None;
+    for statement in &case.twin {
+        match session.build(statement)? {
+            Reply::Failed(error) if error.class.is_harm() => {
+                let evidence = health::evidence(session.last_sql().to_string(), error);
+                verdict = Some(Verdict::Bug(Box::new(evidence)));
+                break;
+            }
+            Reply::Failed(_) => {
+                verdict = Some(Verdict::skip("twin that cannot be made"));
+                break;
+            }
+            _ => statements.push(session.last_sql().to_string()),
+        }
+    }
+    let verdict = match verdict {
+        Some(verdict) => verdict,
+        None => ask(&case, &statements, subject, session)?,
+    };
+    let drop = Statement::Drop { object: ObjectKind::Table, name: TWIN.into(), on: None, if_exists: true };
+    session.build(&drop)?;
+    Ok(verdict)
+}
+
+/// All rows of both tables, then every query of both.
+fn ask(case: &Case, made: &[String], subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
+    let from = vec![TableRef::table(case.base.clone())];
+    let all = Query::select(Select { items: vec![SelectItem::Wildcard], from, ..Select::default() });
+    match compare(&all, case, made, subject, session)? {
+        Verdict::Pass { .. } => {}
+        Verdict::Bug(_) if !case.only_filled => {
+            return Ok(Verdict::skip("twin that does not hold the same rows"));
+        }
+        other => return Ok(other),
+    }
+    let (mut milder, mut unasked, mut nonempty) = (None, None, None);
+    for test in &subject.tests {
+        let Statement::Query(query) = test else { continue };
+        match compare(query, case, made, subject, session)? {
+            Verdict::Pass { nonempty: rows } => nonempty = Some(nonempty.unwrap_or(false) | rows),
+            Verdict::Skip(reason) => unasked = Some(reason),
+            // A query that loses rows says more than one that shows them differently.
+            Verdict::Bug(evidence) if evidence.class == Class::Representation => {
+                milder.get_or_insert(Verdict::Bug(evidence));
+            }
+            bug => return Ok(bug),
+        }
+    }
+    Ok(match (milder, nonempty, unasked) {
+        (Some(bug), _, _) => bug,
+        (None, Some(nonempty), _) => Verdict::Pass { nonempty },
+        (None, None, Some(reason)) => Verdict::Skip(reason),
+        (None, None, None) => Verdict::skip("no query"),
+    })
+}
+
+/// One query, of the table and of its twin.
+fn compare(
+    query: &Query,
+    case: &Case,
+    made: &[String],
+    subject: &Subject,
+    session: &mut Session,
+) -> Result<Verdict, Trouble> {
+    let mut of_twin = query.clone();
+    Rename { from: &case.base, to: TWIN.into() }.query(&mut of_twin);
+    let mut arms = Arms::new(RELATION);
+    arms.ask("of the table", query.clone(), session)?;
+    made.iter().for_each(|sql| arms.ran("the twin", sql.clone()));
+    arms.ask("of its twin", of_twin, session)?;
+    again::settle(arms, query, subject, session)
+}
+
+/// One table's name for another's, in statements and queries alike.
+struct Rename<'a> {
+    from: &'a Name,
+    to: Name,
+}
+
+impl Rename<'_> {
+    fn whole(&mut self, statement: &mut Statement) {
+        match statement {
+            Statement::CreateTable(CreateTable { name, .. })
+            | Statement::AlterTable { table: name, .. }
+            | Statement::Insert(Insert { table: name, .. })
+            | Statement::Update(Update { table: name, .. })
+            | Statement::Delete(Delete { table: name, .. }) => self.name(name),
+            Statement::CreateIndex(index) => {
+                self.name(&mut index.table);
+                index.name = Name::from(format!("{}_{}", index.name, self.to));
+            }
+            _ => {}
+        }
+        self.statement(statement);
+    }
+
+    fn name(&self, name: &mut Name) {
+        if name == self.from {
+            *name = self.to.clone();
+        }
+    }
+}
+
+impl Editor for Rename<'_> {
+    fn select(&mut self, select: &mut Select) {
+        for item in &mut select.items {
+            if let SelectItem::TableWildcard(table) = item {
+                self.name(table);
+            }
+        }
+        edit_select(self, select);
+    }
+
+    fn table(&mut self, table: &mut TableRef) {
+        if let TableRef::Table { name, .. } = table {
+            self.name(name);
+        }
+        edit_table(self, table);
+    }
+
+    fn expr(&mut self, expr: &mut Expr) {
+        if let Expr::Column(ColumnRef { table: Some(table), .. }) = expr {
+            self.name(table);
+        }
+        edit_expr(self, expr);
+    }
+}
