@@ -21,6 +21,8 @@ const EXIT_CODES: &str = "Exit codes: 0 nothing found, 1 findings, 2 trouble of 
 pub enum Command {
     /// Test a database with random queries until Ctrl-C or --time
     Hunt(HuntArgs),
+    /// Check your own scripts: every query in them is asked in every way that the oracles know
+    Check(CheckArgs),
     /// Check a finding again: exit 1 if it still fails, 0 if it no longer does, 2 if that cannot be told
     Replay(ReplayArgs),
     /// Make a finding small: exit 1 if it fails (and is now as small as it gets), 0 if it no longer does
@@ -128,6 +130,38 @@ pub struct HuntArgs {
 pub enum SummaryFormat {
     Text,
     Json,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct CheckArgs {
+    /// Scripts (.sql, sqllogictest's and SQLite's .test, .tcl), or directories of them
+    #[arg(required = true, value_name = "SCRIPT")]
+    pub scripts: Vec<PathBuf>,
+
+    /// The database to run them on
+    #[arg(long, value_name = "TARGET", default_value = DEFAULT_TARGET)]
+    pub target: String,
+
+    /// The oracles to use: names or groups (see `dissent oracles`), separated by commas
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "all")]
+    pub oracles: Vec<String>,
+
+    /// Keep what was found in this directory, reduced, as a hunt does; must not exist or be empty
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+
+    /// Print a table of known bugs in Markdown: each script that says in its header which version fails is run
+    /// on that version and on the newest
+    #[arg(long, conflicts_with_all = ["target", "out"])]
+    pub markdown: bool,
+
+    /// A statement that runs longer than this is a finding of class hang (at least 3s)
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration::parse)]
+    pub hang_limit: Duration,
+
+    /// The address space of the process that runs the scripts, in MiB
+    #[arg(long, hide = true, value_name = "MIB", default_value = "4096")]
+    pub worker_memory: u64,
 }
 
 #[derive(Debug, clap::Args)]

@@ -4,10 +4,12 @@
 //! [`dialect`]; an [`oracle`] proposes a subject and checks it in a [`session`] over an [`engine`].
 
 pub mod catalog;
+pub mod check;
 pub mod dialect;
 pub mod engine;
 pub mod finding;
 pub mod generate;
+pub mod import;
 pub mod oracle;
 pub mod reduce;
 pub mod report;
@@ -17,3 +19,8 @@ pub mod sql;
 pub mod subject;
 pub mod triage;
 pub mod walk;
+
+/// The example in there compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../../CONTRIBUTING.md")]
+struct Contributing;

@@ -256,6 +256,7 @@ impl<'a> Supervisor<'a> {
                 Event::Ready { .. }
                 | Event::Replayed(_)
                 | Event::Checked(_)
+                | Event::Script(_)
                 | Event::Listed { .. }
                 | Event::Probing { .. }
                 | Event::Probed(_) => {}

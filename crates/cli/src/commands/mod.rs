@@ -2,7 +2,9 @@
 
 mod bench;
 mod bisect;
+mod bug_table;
 mod builds;
+mod check;
 mod engines;
 mod findings;
 mod hunt;
@@ -29,6 +31,7 @@ use crate::worker::protocol::{Event, Task};
 pub fn run(command: Command) -> anyhow::Result<u8> {
     match command {
         Command::Hunt(args) => hunt::run(args),
+        Command::Check(args) => check::run(args),
         Command::Replay(args) => replay::run(args),
         Command::Reduce(args) => reduce::run(args),
         Command::Bisect(args) => bisect::run(args),

@@ -78,7 +78,7 @@ fn walk(
     walked
 }
 
-fn oracles(names: &[String]) -> anyhow::Result<Vec<&'static dyn Oracle>> {
+pub fn oracles(names: &[String]) -> anyhow::Result<Vec<&'static dyn Oracle>> {
     let find = |name: &String| oracle::by_name(name).with_context(|| format!("there is no oracle '{name}'"));
     names.iter().map(find).collect()
 }
@@ -170,18 +170,7 @@ impl Watcher for Reporter<'_> {
     }
 
     fn verdict(&mut self, oracle: &'static str, verdict: &Verdict) {
-        let tally = self.tally.oracles.entry(Label::Borrowed(oracle)).or_default();
-        match verdict {
-            Verdict::Skip(reason) => *tally.skips.entry(reason.clone()).or_insert(0) += 1,
-            Verdict::Pass { nonempty } => {
-                tally.checks += 1;
-                tally.nonempty += u64::from(*nonempty);
-            }
-            Verdict::Bug(_) => {
-                tally.checks += 1;
-                tally.nonempty += 1;
-            }
-        }
+        self.tally.oracles.entry(Label::Borrowed(oracle)).or_default().count(verdict);
     }
 
     fn finding(&mut self, origin: Origin, subject: Subject, evidence: Evidence) {

@@ -12,6 +12,7 @@ pub mod journal;
 pub mod process;
 pub mod protocol;
 mod replay;
+mod script;
 pub mod tap;
 
 use std::io::{BufRead, StdinLock};
@@ -75,6 +76,10 @@ fn perform(job: Job, input: StdinLock, events: &mut Events) -> anyhow::Result<()
         Task::Check(task) => {
             let (engine, dialect) = open(&task.source, &task.dialect, events)?;
             check::run(&task, engine, &dialect, journal, fault, input, events)
+        }
+        Task::Scripts(task) => {
+            let (engine, dialect) = open(&task.source, &task.dialect, events)?;
+            script::run(&task, engine, &dialect, journal, fault, events)
         }
         Task::Replay(task) => {
             let (engine, dialect) = open(&task.source, &task.dialect, events)?;

@@ -7,7 +7,8 @@ use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::PathBuf;
 
 use dissent_core::catalog::{Operation, OperationKind, SampleType};
-use dissent_core::finding::{Arm, Evidence, Origin};
+use dissent_core::check::Read as ScriptRead;
+use dissent_core::finding::{Arm, Evidence, Origin, Verdict};
 use dissent_core::session::Counts;
 use dissent_core::subject::Subject;
 use dissent_core::triage::known::Avoid;
@@ -34,6 +35,25 @@ pub enum Task {
     Replay(ReplayTask),
     /// Check subjects, one on each further line of the input.
     Check(CheckTask),
+    /// Check the queries of scripts.
+    Scripts(ScriptsTask),
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ScriptsTask {
+    pub source: Source,
+    pub dialect: String,
+    pub oracles: Vec<String>,
+    pub scripts: Vec<Script>,
+    /// Scripts that workers before this one have dealt with, or died of.
+    pub skip: usize,
+}
+
+/// A script's name, which tells what kind it is, and its text.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Script {
+    pub name: String,
+    pub text: String,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -106,6 +126,8 @@ pub enum Event {
     /// What was learned of it.
     Probed(Vec<Operation>),
     Checked(Box<Checked>),
+    /// The next script was gone through; what it made the oracles say was counted in a `Progress` before.
+    Script(ScriptRead),
     /// Trouble of our own; the worker ends after it.
     Trouble(String),
     /// A line that is no event: made by the reader, so that nothing a worker said is lost in silence.
@@ -144,6 +166,22 @@ pub struct OracleTally {
     /// Comparisons in which at least one arm returned a row.
     pub nonempty: u64,
     pub skips: BTreeMap<Label, u64>,
+}
+
+impl OracleTally {
+    pub fn count(&mut self, verdict: &Verdict) {
+        match verdict {
+            Verdict::Skip(reason) => *self.skips.entry(reason.clone()).or_insert(0) += 1,
+            Verdict::Pass { nonempty } => {
+                self.checks += 1;
+                self.nonempty += u64::from(*nonempty);
+            }
+            Verdict::Bug(_) => {
+                self.checks += 1;
+                self.nonempty += 1;
+            }
+        }
+    }
 }
 
 impl Tally {

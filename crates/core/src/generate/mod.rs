@@ -27,6 +27,7 @@ use std::sync::Arc;
 pub use operation::Luck;
 pub use plan::Stage;
 pub use policy::Policy;
+pub use resolve::tables_named;
 pub use state::{Column, State, Table};
 
 use crate::dialect::Dialect;

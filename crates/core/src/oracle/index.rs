@@ -18,14 +18,14 @@
 //! - What cannot be built (a unique index over values that repeat) is not there in either arm.
 //! - An error of one arm claims nothing: an index may spare the engine the row that raises it.
 
-use super::Oracle;
 use super::again::{self, Change, Words};
+use super::{Given, Oracle};
 use crate::dialect::Feature;
 use crate::engine::Trouble;
 use crate::finding::Verdict;
 use crate::generate::Generator;
 use crate::session::Session;
-use crate::sql::{CreateIndex, ObjectKind, Query, Statement};
+use crate::sql::{CreateIndex, Expr, IndexKey, Name, ObjectKind, Query, Statement};
 use crate::subject::Subject;
 
 pub struct Index;
@@ -46,7 +46,7 @@ impl Oracle for Index {
     }
 
     fn propose(&self, generator: &mut Generator) -> Option<Subject> {
-        let query = generator.composed_query()?;
+        let query = generator.any_query()?;
         let standing = standing_indexes(generator, &query);
         let dropped = !standing.is_empty() && generator.rng.chance(25);
         let indexes = match dropped {
@@ -63,6 +63,34 @@ impl Oracle for Index {
         let mut subject = Subject::new(self.name(), query);
         subject.tests.extend(indexes.into_iter().map(Statement::CreateIndex));
         Some(if dropped { subject.with_choice(INDEXES, DROPPED) } else { subject })
+    }
+
+    /// With the indexes that the script made dropped, all of them and each alone; and with one on each column added.
+    fn adopt(&self, given: &Given) -> Vec<Subject> {
+        let read = given.state.base_tables_of(given.query);
+        let reads = |index: &CreateIndex| read.iter().any(|table| table.name == index.table);
+        let standing: Vec<CreateIndex> =
+            given.state.indexes.iter().filter_map(|index| index.definition.clone()).filter(reads).collect();
+        let subject = |indexes: &[CreateIndex]| {
+            let mut subject = Subject::new(self.name(), given.query.clone());
+            subject.tests.extend(indexes.iter().cloned().map(Statement::CreateIndex));
+            subject
+        };
+        let mut subjects: Vec<Subject> = standing
+            .iter()
+            .map(|index| subject(std::slice::from_ref(index)).with_choice(INDEXES, DROPPED))
+            .collect();
+        if standing.len() > 1 {
+            subjects.insert(0, subject(&standing).with_choice(INDEXES, DROPPED));
+        }
+        if given.dialect.can(Feature::Indexes) {
+            let added = read.iter().flat_map(|table| {
+                let columns = table.columns.iter().filter(|column| !given.dialect.is_prefixed(&column.ty));
+                columns.map(|column| index_on(&table.name, &column.name)).collect::<Vec<_>>()
+            });
+            subjects.extend(added.take(MOST_ADDED).map(|index| subject(&[index])));
+        }
+        subjects
     }
 
     fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
@@ -89,6 +117,22 @@ impl Oracle for Index {
         let words =
             Words { relation: RELATION, before, change, after, unchanged: "no index that can be built" };
         again::ask(query, &changes, &words, subject, session)
+    }
+}
+
+/// Of a given query no more indexes are tried.
+const MOST_ADDED: usize = 12;
+
+fn index_on(table: &Name, column: &Name) -> CreateIndex {
+    let key =
+        IndexKey { expr: Expr::bare_column(column.clone()), prefix: None, collation: None, desc: false };
+    CreateIndex {
+        name: format!("added_{table}_{column}").into(),
+        unique: false,
+        table: table.clone(),
+        method: None,
+        keys: vec![key],
+        filter: None,
     }
 }
 

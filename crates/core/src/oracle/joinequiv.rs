@@ -21,6 +21,7 @@
 
 use super::Oracle;
 use super::arms::Arms;
+use super::given::{Given, asking};
 use super::judge::{self, Difference, Equality};
 use crate::dialect::{Dialect, Feature};
 use crate::engine::{Rows, Trouble};
@@ -83,6 +84,35 @@ impl Oracle for JoinEquiv {
         let query =
             generator.finish(Select { distinct, items, from: vec![from], filter, ..Select::default() });
         Some(Subject::new(self.name(), query).with_choice(RULE, rule).with_choice(FORM, form))
+    }
+
+    fn adopt(&self, given: &Given) -> Vec<Subject> {
+        let can = |feature| given.dialect.can(feature);
+        let all = can(Feature::IntersectAll) && can(Feature::ExceptAll);
+        let sets = can(Feature::Intersect) && can(Feature::Except);
+        let choices: &[(&str, &str, bool)] =
+            &[("sjt", "judge", true), ("sjt", "all", all), ("adt", "all", all), ("sdt", "distinct", sets)];
+        let mut subjects = Vec::new();
+        for query in given.selects() {
+            for (join, filter) in inner_joins(&query) {
+                for (rule, form, _) in choices.iter().filter(|(_, _, can)| *can) {
+                    for items in given_items(given, &query, &join, *form != "judge") {
+                        let whole = asking(&query, |select| {
+                            *select = Select {
+                                distinct: *form == "distinct",
+                                filter: filter.clone(),
+                                items,
+                                from: vec![join.clone()],
+                                ..Select::default()
+                            };
+                        });
+                        let subject = Subject::new(self.name(), whole);
+                        subjects.push(subject.with_choice(RULE, rule).with_choice(FORM, form));
+                    }
+                }
+            }
+        }
+        subjects
     }
 
     fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
@@ -178,6 +208,65 @@ fn items(generator: &mut Generator, right: usize) -> Option<Vec<SelectItem>> {
     items.dedup();
     generator.rng.shuffle(&mut items);
     Some(items.into_iter().map(SelectItem::from).collect())
+}
+
+/// The joins of a SELECT as inner joins, each with the WHERE that goes with it: the last one of each item of its
+/// FROM, those inside its left operand, and two items with the WHERE between them.
+fn inner_joins(query: &Query) -> Vec<(TableRef, Option<Expr>)> {
+    let Some(select) = query.as_select() else { return Vec::new() };
+    let filter = select.filter.clone();
+    let mut found = Vec::new();
+    match select.from.as_slice() {
+        [left, right] => {
+            if let Some(filter) = filter {
+                let on = JoinOn::On(filter);
+                found.push((TableRef::join(JoinKind::Inner, left.clone(), right.clone(), on), None));
+            }
+        }
+        [table] => {
+            let mut inside = Some(table);
+            while let Some(TableRef::Join { left, right, on, .. }) = inside {
+                let join = |on| TableRef::join(JoinKind::Inner, (**left).clone(), (**right).clone(), on);
+                let is_last = std::ptr::eq(inside.unwrap_or(table), table);
+                match (on, filter.as_ref().filter(|_| is_last)) {
+                    (JoinOn::Nothing, Some(filter)) => found.push((join(JoinOn::On(filter.clone())), None)),
+                    (JoinOn::Nothing, None) => {}
+                    (JoinOn::On(on), Some(filter)) => {
+                        found.push((join(JoinOn::On(on.clone())), Some(filter.clone())));
+                        found.push((join(JoinOn::On(on.clone().and(filter.clone()))), None));
+                    }
+                    (on, filter) => found.push((join(on.clone()), filter.cloned())),
+                }
+                inside = Some(left);
+            }
+        }
+        _ => {}
+    }
+    found
+}
+
+/// What to ask of a join: the query's own columns, if it asks for columns alone, and those of both operands, first
+/// those that can be tags. Where the engine does the algebra, only columns whose equal values are identical.
+fn given_items(given: &Given, query: &Query, join: &TableRef, identical: bool) -> Vec<Vec<SelectItem>> {
+    const MOST: usize = 6;
+    let mut columns = given.columns(query, std::slice::from_ref(join));
+    columns.retain(|(_, column)| column.identity || !identical);
+    columns.sort_by_key(|(_, column)| !column.is_never_null());
+    let item = |(table, column): &(Name, Column)| Expr::column(table.clone(), column.name.clone()).into();
+    let all: Vec<SelectItem> = columns.iter().map(item).collect();
+    let own = query.as_select().map(|select| select.items.clone()).unwrap_or_default();
+    let bare = |item: &SelectItem| match item {
+        SelectItem::Expr { expr, .. } => all.contains(&expr.clone().into()),
+        _ => false,
+    };
+    let mut choices = Vec::new();
+    if !own.is_empty() && own.iter().all(bare) {
+        choices.push(own);
+    }
+    choices.push(all[..all.len().min(MOST)].to_vec());
+    choices.dedup();
+    choices.retain(|items| !items.is_empty());
+    choices
 }
 
 /// A subject as the queries of its arms.

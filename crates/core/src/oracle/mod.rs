@@ -1,11 +1,12 @@
 //! The oracles: one file each, one line each in [`all`].
 
 mod again;
-mod arms;
+pub mod arms;
 pub mod edc;
 pub mod epsc;
 mod freedom;
 pub mod gate;
+pub mod given;
 pub mod health;
 pub mod index;
 pub mod joinequiv;
@@ -18,6 +19,8 @@ pub mod tlp;
 mod twin;
 mod validate;
 pub mod valscope;
+
+pub use given::Given;
 
 use crate::engine::Trouble;
 use crate::finding::Verdict;
@@ -44,6 +47,12 @@ pub trait Oracle: Sync {
 
     /// A subject over the generator's schema, or `None` if the schema or the dialect has no room for one.
     fn propose(&self, generator: &mut Generator) -> Option<Subject>;
+
+    /// Subjects made of a query that was given rather than drawn, one for each choice that there is; none if the
+    /// query has nothing that this oracle can work on. Not random either.
+    fn adopt(&self, _given: &Given) -> Vec<Subject> {
+        Vec::new()
+    }
 
     /// Asks the engine both ways. The subject's state is already built when this is called.
     fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble>;

@@ -16,6 +16,7 @@
 use super::Oracle;
 use super::arms::Arms;
 use super::gate::looks_beyond_its_row;
+use super::given::{Given, asking, plain, selects_rows};
 use super::judge::{Difference, Equality};
 use crate::engine::{Rows, Trouble};
 use crate::finding::{Class, Verdict};
@@ -51,6 +52,25 @@ impl Oracle for NoRec {
         let query = generator.finish(Select { items, from, filter, ..Select::default() });
         let form = if rows_form { "rows" } else { "count" };
         Some(Subject::new(self.name(), query).with_choice(FORM, form))
+    }
+
+    fn adopt(&self, given: &Given) -> Vec<Subject> {
+        let mut subjects = Vec::new();
+        for query in given.selects() {
+            let rows =
+                query.as_select().is_some_and(|select| select.filter.is_some() && selects_rows(select));
+            if rows {
+                subjects.push(Subject::new(self.name(), query.clone()).with_choice(FORM, "rows"));
+            }
+            for predicate in given.predicates(&query) {
+                let counted = asking(&query, |select| {
+                    plain(select, vec![Expr::int(1).into()]);
+                    select.filter = Some(predicate);
+                });
+                subjects.push(Subject::new(self.name(), counted).with_choice(FORM, "count"));
+            }
+        }
+        subjects
     }
 
     fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {

@@ -16,8 +16,8 @@
 //! - What was set before is asked for first and set again; a setting that does not tell is not touched.
 //! - An error of one arm claims nothing: another plan may spare the engine the row that raises it.
 
-use super::Oracle;
 use super::again::{self, Change, Words};
+use super::{Given, Oracle};
 use crate::dialect::Dialect;
 use crate::engine::{Reply, Trouble};
 use crate::finding::Verdict;
@@ -50,7 +50,7 @@ impl Oracle for Plan {
         if dialect.settings.is_empty() || dialect.setting_value.is_none() {
             return None;
         }
-        let mut subject = Subject::new(self.name(), generator.composed_query()?);
+        let mut subject = Subject::new(self.name(), generator.any_query()?);
         for _ in 0..generator.rng.between(1, 2) {
             let setting = generator.rng.pick(&dialect.settings);
             // Two values, so that one of them is not what it is set to.
@@ -63,6 +63,19 @@ impl Oracle for Plan {
             }
         }
         Some(subject)
+    }
+
+    /// Under each value of each setting.
+    fn adopt(&self, given: &Given) -> Vec<Subject> {
+        let mut subjects = Vec::new();
+        for setting in &given.dialect.settings {
+            for value in &setting.values {
+                let mut subject = Subject::new(self.name(), given.query.clone());
+                subject.tests.push(Statement::Set { name: setting.name.clone(), value: value.clone() });
+                subjects.push(subject);
+            }
+        }
+        subjects
     }
 
     fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {

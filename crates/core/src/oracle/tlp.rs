@@ -14,6 +14,7 @@
 use super::Oracle;
 use super::arms::Arms;
 use super::gate::{self, looks_beyond_its_row};
+use super::given::{Given, asking, names_its_items, plain, selects_rows};
 use super::judge::{self, Equality};
 use crate::dialect::{Dialect, Feature};
 use crate::engine::{Rows, Trouble};
@@ -137,6 +138,38 @@ fn unless_ambiguous(verdict: Verdict, subject: &Subject, session: &Session) -> V
     }
 }
 
+/// Subjects of a given query: each of its SELECTs as `shape` makes it, partitioned by each of its predicates,
+/// in each form. What the SELECT filters by is no filter while it is what partitions.
+fn adopted(
+    oracle: &'static str,
+    given: &Given,
+    forms: &[&str],
+    shape: impl Fn(&mut Select) -> bool,
+) -> Vec<Subject> {
+    let mut subjects = Vec::new();
+    for query in given.selects() {
+        let filter = query.as_select().and_then(|select| select.filter.clone());
+        for predicate in given.predicates(&query) {
+            let mut fits = false;
+            let whole = asking(&query, |select| {
+                let is_of_filter =
+                    filter.as_ref().is_some_and(|filter| visit::any_expr(filter, |part| *part == predicate));
+                if is_of_filter {
+                    select.filter = None;
+                }
+                fits = shape(select);
+            });
+            if fits {
+                let subject = Subject::new(oracle, whole).with_expr(predicate);
+                subjects.extend(forms.iter().map(|form| subject.clone().with_choice(FORM, form)));
+            }
+        }
+    }
+    subjects
+}
+
+const FORMS: &[&str] = &["separate", "compound"];
+
 fn form(generator: &mut Generator) -> &'static str {
     if generator.rng.chance(50) { "compound" } else { "separate" }
 }
@@ -158,6 +191,15 @@ impl Oracle for Where {
         let query = generator.finish(Select { items, from, filter, ..Select::default() });
         let form = form(generator);
         Some(Subject::new(self.name(), query).with_expr(predicate).with_choice(FORM, form))
+    }
+
+    fn adopt(&self, given: &Given) -> Vec<Subject> {
+        adopted(self.name(), given, FORMS, |select| {
+            if !selects_rows(select) {
+                plain(select, vec![SelectItem::Wildcard]);
+            }
+            true
+        })
     }
 
     fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
@@ -192,6 +234,10 @@ impl Oracle for Distinct {
         let query = generator.finish(Select { distinct: true, items, from, ..Select::default() });
         let form = form(generator);
         Some(Subject::new(self.name(), query).with_expr(predicate).with_choice(FORM, form))
+    }
+
+    fn adopt(&self, given: &Given) -> Vec<Subject> {
+        adopted(self.name(), given, FORMS, |select| select.distinct && names_its_items(select))
     }
 
     fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
@@ -264,6 +310,15 @@ fn selects_only_keys(select: &Select) -> bool {
         })
 }
 
+/// Has a query that groups ask for its keys alone; `false` if it has none.
+fn selects_keys(select: &mut Select) -> bool {
+    let keys = select.group_by.clone();
+    select.items = keys.into_iter().map(SelectItem::from).collect();
+    select.distinct = false;
+    select.having = None;
+    !select.group_by.is_empty()
+}
+
 impl Oracle for GroupBy {
     fn name(&self) -> &'static str {
         "tlp-group-by"
@@ -278,6 +333,10 @@ impl Oracle for GroupBy {
         let predicate = generator.predicate(generator.policy.depth);
         let form = form(generator);
         Some(Subject::new(self.name(), query).with_expr(predicate).with_choice(FORM, form))
+    }
+
+    fn adopt(&self, given: &Given) -> Vec<Subject> {
+        adopted(self.name(), given, FORMS, selects_keys)
     }
 
     fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
@@ -312,6 +371,22 @@ impl Oracle for Having {
         Some(Subject::new(self.name(), query).with_expr(predicate).with_choice(FORM, form))
     }
 
+    fn adopt(&self, given: &Given) -> Vec<Subject> {
+        let mut subjects = Vec::new();
+        for query in given.selects() {
+            let Some(predicate) = query.as_select().and_then(|select| select.having.clone()) else {
+                continue;
+            };
+            let mut fits = false;
+            let whole = asking(&query, |select| fits = selects_keys(select));
+            if fits {
+                let subject = Subject::new(self.name(), whole).with_expr(predicate);
+                subjects.extend(FORMS.iter().map(|form| subject.clone().with_choice(FORM, form)));
+            }
+        }
+        subjects
+    }
+
     fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
         let Some((query, select, predicate)) = plain_select(subject) else {
             return Ok(Verdict::skip(NOT_APPLICABLE));
@@ -344,6 +419,13 @@ impl Oracle for Aggregate {
         let items = vec![SelectItem::from(aggregate)];
         let query = generator.finish(Select { items, from, ..Select::default() });
         Some(Subject::new(self.name(), query).with_expr(predicate))
+    }
+
+    fn adopt(&self, given: &Given) -> Vec<Subject> {
+        let one_aggregate = |select: &mut Select| {
+            matches!(&select.items[..], [SelectItem::Expr { expr: Expr::Aggregate(_), .. }])
+        };
+        adopted(self.name(), given, &["compound"], one_aggregate)
     }
 
     fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {

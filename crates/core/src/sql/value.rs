@@ -79,7 +79,7 @@ pub fn hex(bytes: &[u8]) -> String {
     })
 }
 
-fn unhex(text: &str) -> Option<Vec<u8>> {
+pub fn unhex(text: &str) -> Option<Vec<u8>> {
     if !text.is_ascii() || text.len() % 2 == 1 {
         return None;
     }

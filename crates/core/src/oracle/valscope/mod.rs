@@ -42,6 +42,7 @@ use rules::{Rule, Stop};
 
 use super::Oracle;
 use super::arms::Arms;
+use super::given::Given;
 use crate::dialect::Dialect;
 use crate::engine::Trouble;
 use crate::finding::Verdict;
@@ -58,6 +59,9 @@ const MUTATION: &str = "mutation";
 
 /// Queries drawn before a database is given up.
 const DRAWS: usize = 8;
+
+/// Of a given query no more mutations are tried.
+const MOST_SITES: usize = 40;
 
 /// What `check` derives from a subject.
 pub struct Derived {
@@ -120,6 +124,26 @@ impl Oracle for ValScope {
             return Some(subject);
         }
         None
+    }
+
+    fn adopt(&self, given: &Given) -> Vec<Subject> {
+        let facts = Facts { dialect: given.dialect, state: Some(given.state) };
+        let mut queries = given.selects();
+        if !queries.contains(given.query) {
+            queries.insert(0, given.query.clone());
+        }
+        let mut subjects = Vec::new();
+        for query in queries {
+            let all = sites(&query, given.dialect);
+            let holds = |site: &&Site| predict(&query, std::slice::from_ref(*site), &facts).is_ok();
+            for site in all.iter().filter(holds).take(MOST_SITES) {
+                let choice = format!("{} {}", site.mutator.name, site.number);
+                subjects.push(
+                    Subject::new(self.name(), query.clone()).with_choice(&format!("{MUTATION}-1"), &choice),
+                );
+            }
+        }
+        subjects
     }
 
     fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {

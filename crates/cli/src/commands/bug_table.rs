@@ -1,0 +1,109 @@
+//! `dissent check --markdown`: known bugs, rebuilt as scripts, and which oracles catch them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use anyhow::bail;
+use dissent_core::import::header::{self, Header};
+use dissent_engine::Target;
+
+use super::check::{Setting, check};
+use super::obtain;
+use crate::worker::protocol::Script;
+
+/// One known bug, as its script tells and as it was measured.
+struct Row {
+    header: Header,
+    script: Script,
+    /// The oracles that found something on the version that fails, and on the newest.
+    there: BTreeSet<String>,
+    newest: BTreeSet<String>,
+}
+
+pub fn run(scripts: &[Script], setting: &Setting) -> anyhow::Result<u8> {
+    let row = |script: &Script| {
+        let header = header::read(&script.text)?;
+        Some(Row { header, script: script.clone(), there: BTreeSet::new(), newest: BTreeSet::new() })
+    };
+    let mut rows: Vec<Row> = scripts.iter().filter_map(row).collect();
+    if rows.is_empty() {
+        bail!("no script says in its header which version fails (`-- fails: sqlite@3.28.0`)");
+    }
+    measure(&mut rows, setting, |row| row.header.fails.clone(), |row| &mut row.there)?;
+    let newest = measure(&mut rows, setting, |row| engine(row).to_string(), |row| &mut row.newest)?;
+    std::io::stdout().write_all(markdown(&rows, &newest).as_bytes())?;
+    Ok(crate::NOTHING_FOUND)
+}
+
+/// `sqlite` of `sqlite@3.28.0`: without a version, the newest is meant.
+fn engine(row: &Row) -> &str {
+    row.header.fails.split('@').next().unwrap_or_default()
+}
+
+/// Runs the scripts, those of one target together; gives the version that each target turned out to be.
+fn measure(
+    rows: &mut [Row],
+    setting: &Setting,
+    target_of: impl Fn(&Row) -> String,
+    caught: impl Fn(&mut Row) -> &mut BTreeSet<String>,
+) -> anyhow::Result<BTreeMap<String, String>> {
+    let mut versions = BTreeMap::new();
+    let targets: BTreeSet<String> = rows.iter().map(&target_of).collect();
+    for name in targets {
+        let target = Target::parse(&name)?;
+        let engine = obtain(&target, setting.memory, setting.hang_limit)?;
+        let mut here: Vec<&mut Row> = rows.iter_mut().filter(|row| target_of(row) == name).collect();
+        let scripts: Vec<Script> = here.iter().map(|row| row.script.clone()).collect();
+        for found in check(&target, &engine, &scripts, setting)?.findings {
+            caught(here[found.origin.database as usize]).insert(found.subject.oracle);
+        }
+        versions.insert(name, engine.version);
+    }
+    Ok(versions)
+}
+
+fn markdown(rows: &[Row], newest: &BTreeMap<String, String>) -> String {
+    let caught = |row: &&Row| !row.there.is_empty();
+    let mut out = String::from("# Known bugs, and what catches them\n\n");
+    let _ = writeln!(
+        out,
+        "Bugs that others reported, rebuilt in our own words under `bugs/`. Each script is run on a version that \
+         has the\nbug and on the newest one, and each of its queries is handed to every oracle. {} of {} are caught. \
+         This page is what\n`dissent check --markdown bugs` prints.",
+        rows.iter().filter(caught).count(),
+        rows.len()
+    );
+    for (name, version) in newest {
+        let of_engine = |row: &&Row| engine(row) == name;
+        let _ = writeln!(out, "\n## {name}\n\n| bug | fails on | caught there by | on {version} |");
+        let _ = writeln!(out, "| --- | --- | --- | --- |");
+        for row in rows.iter().filter(of_engine).filter(caught) {
+            let _ = writeln!(
+                out,
+                "| {} | {} | {} | {} |",
+                linked(&row.header),
+                row.header.fails.split_once('@').map_or("newest", |(_, version)| version),
+                listed(&row.there),
+                if row.newest.is_empty() { "agrees".to_string() } else { listed(&row.newest) }
+            );
+        }
+    }
+    if rows.iter().any(|row| row.there.is_empty()) {
+        out.push_str("\n## Not caught\n\n| bug | version | why |\n| --- | --- | --- |\n");
+        for row in rows.iter().filter(|row| row.there.is_empty()) {
+            let why = row.header.uncaught.as_deref().unwrap_or("not known");
+            let _ = writeln!(out, "| {} | {} | {why} |", linked(&row.header), row.header.fails);
+        }
+    }
+    out
+}
+
+fn linked(header: &Header) -> String {
+    let title = header.title.replace('|', "\\|");
+    if header.link.is_empty() { title } else { format!("[{title}]({})", header.link) }
+}
+
+fn listed(oracles: &BTreeSet<String>) -> String {
+    oracles.iter().cloned().collect::<Vec<_>>().join(", ")
+}

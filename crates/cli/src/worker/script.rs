@@ -1,0 +1,87 @@
+//! A worker that goes through scripts and has oracles check their queries.
+
+use std::rc::Rc;
+
+use anyhow::anyhow;
+use dissent_core::check;
+use dissent_core::dialect::Dialect;
+use dissent_core::engine::Engine;
+use dissent_core::finding::{Evidence, Origin, Verdict};
+use dissent_core::import;
+use dissent_core::session::Session;
+use dissent_core::subject::Subject;
+use dissent_core::walk::Watcher;
+
+use super::fault::Fault;
+use super::hunt::{self, Scribe};
+use super::journal::Journal;
+use super::protocol::{Difference, Event, Events, Label, ScriptsTask, Tally};
+use crate::system;
+
+pub fn run(
+    task: &ScriptsTask,
+    mut engine: Box<dyn Engine>,
+    dialect: &Dialect,
+    journal: Rc<Journal>,
+    fault: Option<Fault>,
+    events: &mut Events,
+) -> anyhow::Result<()> {
+    let oracles = hunt::oracles(&task.oracles)?;
+    let mut scribe = Scribe { journal: journal.clone(), fault };
+    let mut session = Session::new(&mut *engine, dialect, &mut scribe, system::nanos);
+    for (number, script) in task.scripts.iter().enumerate().skip(task.skip) {
+        let mut teller =
+            Teller { journal: &journal, events: &mut *events, tally: Tally::default(), lost: None };
+        let statements = import::file(&script.name, &script.text, dialect);
+        let read = check::script(number as u64, statements, &oracles, &mut session, &mut teller);
+        let read = read.map_err(|trouble| anyhow!("{}: {trouble}", script.name))?;
+        let mut tally = teller.tally;
+        if let Some(error) = teller.lost {
+            return Err(error.into());
+        }
+        tally.counts = std::mem::take(&mut session.counts);
+        events.send(&Event::Progress(tally))?;
+        events.send(&Event::Script(read))?;
+    }
+    Ok(())
+}
+
+/// Counts verdicts and passes findings on.
+struct Teller<'a> {
+    journal: &'a Journal,
+    events: &'a mut Events,
+    tally: Tally,
+    /// Whoever started us no longer listens.
+    lost: Option<std::io::Error>,
+}
+
+impl Teller<'_> {
+    fn send(&mut self, event: &Event) {
+        if let Err(error) = self.events.send(event) {
+            self.lost = Some(error);
+        }
+    }
+}
+
+impl Watcher for Teller<'_> {
+    fn case(&mut self, database: u64, case: u64) -> bool {
+        self.journal.begin_case(database, case);
+        true
+    }
+
+    fn built(&mut self, sql: &str) {
+        self.journal.add_setup(sql);
+    }
+
+    fn verdict(&mut self, oracle: &'static str, verdict: &Verdict) {
+        self.tally.oracles.entry(Label::Borrowed(oracle)).or_default().count(verdict);
+    }
+
+    fn finding(&mut self, origin: Origin, subject: Subject, evidence: Evidence) {
+        self.send(&Event::Finding(Box::new(Difference { origin, subject, evidence })));
+    }
+
+    fn unstable(&mut self, origin: Origin, subject: Subject, evidence: Evidence) {
+        self.send(&Event::Unstable(Box::new(Difference { origin, subject, evidence })));
+    }
+}

@@ -1,0 +1,86 @@
+//! `dissent check`: a user's own scripts.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use support::{BROKEN_INDEX, dissent, only_finding, run};
+
+fn write(directory: &Path, name: &str, statements: &[&str]) {
+    let text: String = statements.iter().map(|statement| format!("{statement};\n")).collect();
+    fs::write(directory.join(name), text).unwrap();
+}
+
+#[test]
+fn a_query_that_disagrees_with_itself_is_a_finding() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut script = BROKEN_INDEX.to_vec();
+    script.push("SELECT c0 FROM t0 WHERE c0 = 1");
+    write(directory.path(), "broken.sql", &script);
+    let said = run(dissent(directory.path()).args(["check", "broken.sql"]));
+    assert_eq!(said.code, Some(1), "{}\n{}", said.stdout, said.stderr);
+    assert!(said.stdout.contains("broken.sql:7: wrong-rows (norec)"), "{}", said.stdout);
+
+    let only_joins = run(dissent(directory.path()).args(["check", "broken.sql", "--oracles", "joinequiv"]));
+    assert_eq!(only_joins.code, Some(0), "{}", only_joins.stdout);
+    assert!(only_joins.stdout.contains("nothing in the query for this oracle (1)"), "{}", only_joins.stdout);
+
+    let args = ["check", "broken.sql", "--oracles", "norec", "--out", "out"];
+    assert_eq!(run(dissent(directory.path()).args(args)).code, Some(1));
+    let finding = only_finding(&directory.path().join("out"));
+    let replayed = run(dissent(directory.path()).arg("replay").arg(&finding));
+    assert_eq!(replayed.code, Some(1), "{}", replayed.stdout);
+    let listed = run(dissent(directory.path()).args(["findings", "out"]));
+    assert!(listed.stdout.contains("norec"), "{}", listed.stdout);
+}
+
+#[test]
+fn a_sound_script_is_checked_and_what_is_not_understood_is_said() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = [
+        "CREATE TABLE a(x INT NOT NULL)",
+        "CREATE TABLE b(y INT NOT NULL)",
+        "INSERT INTO a VALUES (1), (2), (3)",
+        "INSERT INTO b VALUES (2), (3), (4)",
+        "SELECT x FROM a WHERE x > 1 AND x < 9",
+        "SELECT a.x, b.y FROM a JOIN b ON a.x = b.y",
+        "SELECT DISTINCT x FROM a",
+        "SELECT MAX(x) FROM a WHERE x > 1",
+        "SELECT x, COUNT(*) FROM a GROUP BY x HAVING COUNT(*) > 0",
+        "SELECT 0x1F",
+    ];
+    write(directory.path(), "sound.sql", &script);
+    let said = run(dissent(directory.path()).args(["check", "."]));
+    assert_eq!(said.code, Some(0), "{}\n{}", said.stdout, said.stderr);
+    assert!(said.stdout.contains("10 statements, 5 queries checked"), "{}", said.stdout);
+    assert!(said.stdout.contains("sound.sql:10: a hexadecimal number"), "{}", said.stdout);
+    for oracle in [
+        "norec",
+        "tlp-where",
+        "tlp-distinct",
+        "tlp-group-by",
+        "tlp-having",
+        "tlp-aggregate",
+        "joinequiv",
+        "valscope",
+    ] {
+        let line =
+            said.stdout.lines().find(|line| line.starts_with(&format!("{oracle} "))).unwrap_or_default();
+        let checks = line.split_whitespace().nth(1).and_then(|number| number.parse::<u64>().ok());
+        assert!(checks.is_some_and(|checks| checks > 0), "{oracle}: {}", said.stdout);
+    }
+}
+
+#[test]
+fn what_cannot_be_checked_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let check = |args: &[&str]| run(dissent(directory.path()).arg("check").args(args));
+    check(&["nowhere.sql"]).refused_with("cannot read nowhere.sql");
+    fs::create_dir(directory.path().join("empty")).unwrap();
+    check(&["empty"]).refused_with("there are no scripts");
+    write(directory.path(), "one.sql", &["SELECT 1"]);
+    check(&["one.sql", "--oracles", "nothing"]).refused_with("there is no oracle 'nothing'");
+    check(&["one.sql", "--target", "nosuch"]).refused_with("nosuch");
+    check(&["one.sql", "--markdown"]).refused_with("which version fails");
+}

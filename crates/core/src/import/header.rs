@@ -1,0 +1,57 @@
+//! What a script says of itself in the comments at its beginning: `-- key: value`.
+
+/// The words about a known bug that a script rebuilds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Header {
+    pub title: String,
+    /// Where it was reported.
+    pub link: String,
+    /// A target that has the bug: `sqlite@3.28.0`.
+    pub fails: String,
+    /// The oracles that catch it there.
+    pub caught: Vec<String>,
+    /// Why none does.
+    pub uncaught: Option<String>,
+    /// The oracles that find something on the newest version as well.
+    pub newest: Vec<String>,
+}
+
+/// The header of a script; none if it names no target that fails.
+pub fn read(text: &str) -> Option<Header> {
+    let mut header = Header::default();
+    for line in text.lines().map_while(|line| line.strip_prefix("--")) {
+        let Some((key, value)) = line.split_once(':') else { continue };
+        let value = value.trim().to_string();
+        match key.trim() {
+            "title" => header.title = value,
+            "link" => header.link = value,
+            "fails" => header.fails = value,
+            "caught" => header.caught = names(&value),
+            "newest" => header.newest = names(&value),
+            "uncaught" => header.uncaught = Some(value),
+            _ => {}
+        }
+    }
+    (!header.fails.is_empty()).then_some(header)
+}
+
+fn names(list: &str) -> Vec<String> {
+    list.split(',').map(|name| name.trim().to_string()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_is_read_from_the_first_comments() {
+        let text = "-- title: A row: is lost\n-- link: https://example.org/1\n-- fails: sqlite@3.28.0\n-- caught: norec, tlp-where\nSELECT 1;\n-- title: no\n";
+        let header = read(text).unwrap();
+        assert_eq!(
+            (header.title.as_str(), header.link.as_str()),
+            ("A row: is lost", "https://example.org/1")
+        );
+        assert_eq!((header.fails.as_str(), header.caught.len()), ("sqlite@3.28.0", 2));
+        assert_eq!(read("-- a comment\nSELECT 1"), None);
+    }
+}

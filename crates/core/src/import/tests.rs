@@ -1,0 +1,89 @@
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::generate::{Generator, Policy, State};
+use crate::rng::Rng;
+use crate::sql::render::to_sql;
+
+/// A dialect, the version it is tried at, and the greatest percentage of our own statements that may be refused.
+const DIALECTS: &[(&str, &str, usize)] = &[
+    ("sqlite", "3.54.1", 15),
+    ("duckdb", "1.5.6", 16),
+    ("postgres", "18.4", 4),
+    ("cockroachdb", "24.1", 4),
+    ("mysql", "9.7", 3),
+    ("mariadb", "11.8", 3),
+    ("clickhouse", "26.7", 6),
+];
+
+const STATEMENTS: usize = 1_200;
+
+/// Statements as a hunt draws them: databases, changes of them, and queries of every clause.
+fn drawn(dialect: &Dialect) -> Vec<Statement> {
+    let policy = Policy::default();
+    let mut statements = Vec::new();
+    for database in 0.. {
+        let mut state = State::default();
+        let mut rng = Rng::for_case(5, database, 0);
+        let mut generator = Generator::new(rng, dialect, &state, &policy);
+        let plan = generator.plan();
+        rng = generator.rng;
+        for stage in plan {
+            let mut generator = Generator::new(rng, dialect, &state, &policy);
+            let stage = generator.stage(stage);
+            rng = generator.rng;
+            stage.iter().for_each(|statement| state.apply(statement, dialect));
+            statements.extend(stage);
+        }
+        for case in 1..60 {
+            let mut generator = Generator::new(Rng::for_case(5, database, case), dialect, &state, &policy);
+            statements.extend(generator.composed_query().map(Statement::from));
+        }
+        if statements.len() > STATEMENTS {
+            return statements;
+        }
+    }
+    statements
+}
+
+/// What we print, sqlparser reads and we print again as it was, or it is refused; nothing is read as something
+/// else.
+#[test]
+fn our_own_statements_are_read_as_they_were_printed_or_refused() {
+    let mut too_many = Vec::new();
+    for (name, version, most_refused) in DIALECTS {
+        let dialect = Dialect::load(name, version).unwrap();
+        let (mut refused, mut reasons) = (0, BTreeMap::new());
+        let statements: Vec<Statement> =
+            drawn(&dialect).into_iter().filter(|statement| !matches!(statement, Statement::Raw(_))).collect();
+        for statement in &statements {
+            let text = to_sql(statement, &dialect);
+            let imported = super::statement(&text, 1, &dialect);
+            match imported.refused {
+                Some(why) => {
+                    refused += 1;
+                    let why: String = why.chars().take(50).collect();
+                    let (count, example) = reasons.entry(why).or_insert((0, text));
+                    *count += 1;
+                    let _ = example;
+                }
+                None => {
+                    let again = to_sql(&imported.statement, &dialect);
+                    assert!(again.eq_ignore_ascii_case(&text), "{name}:\n{text}\n{again}");
+                }
+            }
+        }
+        let share = refused * 100 / statements.len();
+        println!("{name}: {refused} of {} statements are refused ({share} %)", statements.len());
+        let mut reasons: Vec<_> = reasons.into_iter().collect();
+        reasons.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count));
+        for (why, (count, example)) in reasons.iter().take(6) {
+            println!("  {count} {why}: {example}");
+        }
+        assert!(statements.len() >= 1_000, "{name}");
+        if share > *most_refused {
+            too_many.push(format!("{name}: {share} %"));
+        }
+    }
+    assert!(too_many.is_empty(), "{too_many:?}");
+}

@@ -1,0 +1,106 @@
+//! Foreign SQL against a real engine: what is lowered is believed only if it is answered the same, and oracles that
+//! adopt the queries of scripts stay silent on an engine without fault.
+
+mod common;
+
+use common::{Counting, sqlite, with_session};
+use dissent_core::check;
+use dissent_core::generate::{Generator, Policy, State};
+use dissent_core::import::{self, Imported};
+use dissent_core::oracle;
+use dissent_core::rng::Rng;
+use dissent_core::sql::Statement;
+use dissent_core::sql::render::to_sql;
+
+fn verified(script: &mut [Imported]) {
+    let (mut engine, dialect) = sqlite();
+    with_session(engine.as_mut(), &dialect, |session| {
+        import::verify(script, session).expect("the engine answers")
+    });
+}
+
+fn refusals(script: &[Imported]) -> Vec<bool> {
+    script.iter().map(|imported| imported.refused.is_some()).collect()
+}
+
+#[test]
+fn a_script_is_understood_and_what_is_not_is_kept_as_text() {
+    let (_, dialect) = sqlite();
+    let text = "CREATE TABLE Stock(id INTEGER PRIMARY KEY, Name TEXT COLLATE NOCASE);\n\
+        INSERT INTO stock VALUES (1, 'nut'), (2, 'bolt');\n\
+        CREATE TRIGGER g AFTER INSERT ON stock BEGIN SELECT 1; END;\n\
+        PRAGMA automatic_index = 0;\n\
+        SELECT s.Name FROM stock s WHERE s.id ISNULL OR s.id == 2;\n\
+        SELECT 0x1F;\n\
+        SELECT name FROM stock INDEXED BY nothing;\n";
+    let mut script = import::file("s.sql", text, &dialect);
+    verified(&mut script);
+    assert_eq!(refusals(&script), [false, false, true, false, false, true, true], "{script:#?}");
+    let rendered = to_sql(&script[4].statement, &dialect);
+    assert_eq!(
+        rendered,
+        "SELECT \"s\".\"name\" FROM \"stock\" AS \"s\" WHERE \"s\".\"id\" IS NULL OR \"s\".\"id\" = 2"
+    );
+    assert_eq!(script[2].statement, Statement::Raw(script[2].text.clone()));
+}
+
+#[test]
+fn a_tree_that_is_answered_otherwise_is_not_believed() {
+    let (_, dialect) = sqlite();
+    let read = |sql: &str| import::statement(sql, 1, &dialect);
+    let misread = |text: &str, tree: &str| Imported { text: text.to_string(), ..read(tree) };
+    let create = || read("CREATE TABLE t0(c0 INT)");
+
+    let mut query = [create(), misread("SELECT 1", "SELECT 2"), read("SELECT 3")];
+    verified(&mut query);
+    assert_eq!(refusals(&query), [false, true, false]);
+
+    // As many rows are changed, but other ones are there afterwards.
+    let mut change =
+        [create(), misread("INSERT INTO t0 VALUES (1)", "INSERT INTO t0 VALUES (2)"), read("SELECT 3")];
+    verified(&mut change);
+    assert_eq!(refusals(&change), [true, true, false]);
+
+    let mut failure =
+        [create(), misread("INSERT INTO t0 VALUES (1)", "INSERT INTO t1 VALUES (1)"), read("SELECT 3")];
+    verified(&mut failure);
+    assert_eq!(refusals(&failure), [false, true, false]);
+}
+
+/// Scripts as a hunt would draw them, read back as foreign ones: no oracle may find anything in their queries.
+#[test]
+fn adopted_queries_raise_no_false_alarm() {
+    let (mut engine, dialect) = sqlite();
+    let policy = Policy::default();
+    let mut told = Counting { cases_left: u64::MAX, ..Counting::default() };
+    for database in 0..25 {
+        let mut state = State::default();
+        let mut statements = Vec::new();
+        let mut rng = Rng::for_case(77, database, 0);
+        let mut generator = Generator::new(rng, &dialect, &state, &policy);
+        let plan = generator.plan();
+        rng = generator.rng;
+        for stage in plan {
+            let mut generator = Generator::new(rng, &dialect, &state, &policy);
+            let drawn = generator.stage(stage);
+            rng = generator.rng;
+            drawn.iter().for_each(|statement| state.apply(statement, &dialect));
+            statements.extend(drawn);
+        }
+        for case in 1..12 {
+            let mut generator = Generator::new(Rng::for_case(77, database, case), &dialect, &state, &policy);
+            statements.extend(generator.composed_query().map(Statement::from));
+        }
+        let text: String = statements.iter().map(|statement| to_sql(statement, &dialect) + ";\n").collect();
+        let script = import::file("drawn.sql", &text, &dialect);
+        with_session(engine.as_mut(), &dialect, |session| {
+            check::script(database, script, oracle::all(), session, &mut told).expect("the engine answers")
+        });
+    }
+    println!("{} checks, {} with rows, {} skipped", told.passes, told.nonempty, told.skips);
+    for (subject, evidence) in &told.findings {
+        println!("{}: {}\n{}", subject.oracle, evidence.difference, evidence.arms[0].sql);
+    }
+    assert!(told.findings.is_empty(), "{} findings", told.findings.len());
+    assert!(told.passes > 2_000 && told.nonempty > 500, "{} {}", told.passes, told.nonempty);
+}
