@@ -1,6 +1,7 @@
 -- title: OR of a BETWEEN that is empty and a range
 -- link: https://github.com/duckdb/duckdb/issues/3659
 -- fails: duckdb@0.3.4
+-- fixed: 0.4.0
 -- caught: norec, tlp-where, valscope
 
 CREATE TABLE tab(pk INTEGER PRIMARY KEY, n INTEGER);

@@ -1,6 +1,7 @@
 -- title: An index of a WITHOUT ROWID table with a descending key loses a range
 -- link: https://github.com/PSU-Security-Universe/sqlright
 -- fails: sqlite@3.33.0
+-- fixed: 3.36.0
 -- caught: index, norec, tlp-where, valscope
 
 CREATE TABLE stack(head INT PRIMARY KEY DESC, depth INT) WITHOUT ROWID;

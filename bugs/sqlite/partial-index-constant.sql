@@ -1,6 +1,7 @@
 -- title: A partial index on a condition that is never true hides rows
 -- link: https://www.sqlite.org/src/tktview?name=9080b6227f
 -- fails: sqlite@3.29.0
+-- fixed: 3.30.1
 -- caught: index, norec, tlp-where
 
 CREATE TABLE lamp(volts);

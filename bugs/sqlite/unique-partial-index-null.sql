@@ -1,6 +1,7 @@
 -- title: A partial index on a comparison with NULL is used for IS NOT NULL
 -- link: https://github.com/PSU-Security-Universe/sqlright
 -- fails: sqlite@3.33.0
+-- fixed: 3.36.0
 -- caught: index, norec, tlp-where
 
 CREATE TABLE pair(a INT, b INT);
