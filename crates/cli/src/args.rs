@@ -77,7 +77,7 @@ pub struct HuntArgs {
 
     /// Go on with the campaign in this directory, killed or ended: the same target, oracles and seed, behind
     /// the databases it has visited (name the target again if its address holds a password: that is not kept)
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["jobs", "seed", "oracles", "out", "max_cases", "log_statements", "no_reduce", "reduce_checks", "keep_duplicates"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["jobs", "seed", "oracles", "out", "max_cases", "log_statements", "no_reduce", "reduce_checks", "keep_duplicates", "no_error_validation"])]
     pub resume: Option<PathBuf>,
 
     /// Stop after this many bugs (with --no-reduce: findings)
@@ -87,6 +87,11 @@ pub struct HuntArgs {
     /// Stop after this many cases, shared evenly among the workers
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_cases: Option<u64>,
+
+    /// Take every error of one arm only for a finding, without asking whether the other was merely spared it: to
+    /// see what error validation is worth
+    #[arg(long)]
+    pub no_error_validation: bool,
 
     /// Keep findings as they are found; neither reduce them nor tell which of them are one bug
     #[arg(long)]

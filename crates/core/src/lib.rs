@@ -19,3 +19,8 @@ pub mod sql;
 pub mod subject;
 pub mod triage;
 pub mod walk;
+
+/// The example in there compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../../CONTRIBUTING.md")]
+struct Contributing;

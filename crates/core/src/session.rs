@@ -74,6 +74,9 @@ pub struct Session<'a> {
     journal: &'a mut dyn Journal,
     clock: Clock,
     pub counts: Counts,
+    /// Whether an error of one arm only is looked into before it is called a finding (SOUNDNESS 5). Without it
+    /// every such error is one: only to see what that is worth.
+    pub validates_errors: bool,
     sql: String,
 }
 
@@ -84,7 +87,15 @@ impl<'a> Session<'a> {
         journal: &'a mut dyn Journal,
         clock: Clock,
     ) -> Self {
-        Session { engine, dialect, journal, clock, counts: Counts::default(), sql: String::new() }
+        Session {
+            engine,
+            dialect,
+            journal,
+            clock,
+            counts: Counts::default(),
+            validates_errors: true,
+            sql: String::new(),
+        }
     }
 
     pub fn dialect(&self) -> &'a Dialect {
@@ -121,6 +132,11 @@ impl<'a> Session<'a> {
             self.journal.built(&self.sql);
         }
         Ok(reply)
+    }
+
+    /// A statement that ran in another form became part of what is to be asked.
+    pub fn built(&mut self, statement: &Statement) {
+        self.journal.built(&crate::sql::render::to_sql(statement, self.dialect));
     }
 
     pub fn query(&mut self, query: &Query) -> Result<Reply, Trouble> {

@@ -40,6 +40,8 @@ pub struct Plan {
     pub jobs: u64,
     pub time: Option<Duration>,
     pub max_cases: Option<u64>,
+    /// Errors of one arm only are validated before they are findings.
+    pub error_validation: bool,
     pub max_findings: Option<u64>,
     pub hang_limit: Duration,
     pub worker_memory: u64,
@@ -80,6 +82,7 @@ impl Plan {
             first_database,
             step: self.jobs,
             max_cases,
+            error_validation: self.error_validation,
             avoid: self.avoid(),
             log_statements: self.statement_log(worker),
             catalog: self.catalog.as_ref().map(|kept| kept.path.clone()),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use dissent_core::finding::Class;
-use dissent_core::oracle::norec;
+use dissent_core::oracle::{epsc, norec};
 use serde::Serialize;
 
 use super::progress::{by_class, grouped, percent, short};
@@ -229,6 +229,12 @@ impl Summary {
             let share = |part| percent(part, none + some + all);
             let shares = (share(none), share(some), share(all));
             table.row("predicates", format!("{} keep no row, {} some, {} all", shares.0, shares.1, shares.2));
+        }
+        let noted = |note: &str| self.notes.get(note).copied().unwrap_or(0);
+        let changes = noted(epsc::CHANGES);
+        if changes > 0 {
+            let share = percent(noted(epsc::CHANGES_PREPARED), changes);
+            table.row("prepared", format!("{share} of {} changes of rows", grouped(changes)));
         }
         if !self.notes.is_empty() {
             table.row("notes", counted(self.notes.iter().map(|(note, count)| (note.as_str(), *count))));

@@ -36,6 +36,7 @@ pub fn run(args: BenchArgs) -> anyhow::Result<u8> {
         first_database: 0,
         step: 1,
         max_cases: Some(args.cases),
+        error_validation: true,
         avoid: Default::default(),
         log_statements: None,
         catalog: catalog.map(|kept| kept.path),

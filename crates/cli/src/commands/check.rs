@@ -336,6 +336,7 @@ fn plan(target: &Target, engine: &Obtained, setting: &Setting) -> Plan {
         max_findings: None,
         hang_limit: setting.hang_limit,
         worker_memory: setting.memory,
+        error_validation: true,
         log_statements: None,
         reduce: Some(REDUCTION),
         keep_duplicates: false,

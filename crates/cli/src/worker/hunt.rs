@@ -51,6 +51,7 @@ fn walk(
 ) -> anyhow::Result<()> {
     let mut scribe = Scribe { journal: journal.clone(), fault };
     let mut session = Session::new(engine, dialect, &mut scribe, system::nanos);
+    session.validates_errors = task.error_validation;
     let oracles = oracles(&task.oracles)?;
     let calm = (!task.avoid.is_empty()).then(|| dialect.without(&task.avoid.features, &task.avoid.functions));
     let calm = calm.as_ref();

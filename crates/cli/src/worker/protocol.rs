@@ -85,6 +85,7 @@ pub struct HuntTask {
     pub first_database: u64,
     pub step: u64,
     pub max_cases: Option<u64>,
+    pub error_validation: bool,
     /// What to draw seldom: it triggers bugs that are known.
     pub avoid: Avoid,
     pub log_statements: Option<PathBuf>,

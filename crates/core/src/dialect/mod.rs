@@ -3,12 +3,14 @@
 //! Generators and oracles ask what a dialect *can* ([`Dialect::can`]), never which one it *is*.
 
 mod features;
+mod preparing;
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
 pub use features::{Feature, Features};
+pub use preparing::{ParameterType, PrepareSyntax, Preparing};
 
 use crate::catalog::{self, Catalog, Repertoire};
 use crate::engine::Rows;
@@ -51,6 +53,8 @@ pub struct Dialect {
     pub table_options: Vec<TableOption>,
     /// Functions that read the clock when they are called with fewer arguments than these.
     pub clock: BTreeMap<String, usize>,
+    /// How statements are prepared, and what may be a parameter of them.
+    pub preparing: Preparing,
     /// How to ask the engine what it can compute.
     pub catalog: catalog::Plan,
     /// What the engine can compute, once that is known.
@@ -73,6 +77,9 @@ pub struct Spelling {
     /// Around the number of a parameter; without `{}` parameters are positional.
     #[serde(default = "Spelling::param")]
     pub param: String,
+    /// Around the number and the type of a parameter under a cast, where both are one.
+    #[serde(default)]
+    pub typed_param: Option<String>,
 }
 
 impl Spelling {
@@ -96,6 +103,7 @@ impl Default for Spelling {
             byte: Spelling::byte(),
             literals: Default::default(),
             param: Spelling::param(),
+            typed_param: None,
         }
     }
 }
@@ -438,6 +446,8 @@ struct File {
     #[serde(default)]
     clock: BTreeMap<String, usize>,
     #[serde(default)]
+    preparing: Preparing,
+    #[serde(default)]
     catalog: catalog::Plan,
 }
 
@@ -517,6 +527,7 @@ impl File {
                 self.table_options.into_iter().filter(reached).collect()
             },
             clock: self.clock,
+            preparing: self.preparing,
             catalog,
             repertoire: Repertoire::default(),
         }

@@ -5,7 +5,8 @@ use crate::dialect::{Feature, Setting, TypeEntry};
 use crate::sql::*;
 
 /// What may stand in the WHERE of a statement that changes a table.
-const IN_CHANGE: Rules = Rules { subqueries: false, qualified: false, identity: false, indexable: false };
+pub(super) const IN_CHANGE: Rules =
+    Rules { subqueries: false, qualified: false, identity: false, indexable: false };
 
 impl<'a> Generator<'a> {
     /// A change to the state: one statement, or a few that belong together.
@@ -66,7 +67,7 @@ impl<'a> Generator<'a> {
     }
 
     /// A statement that changes how a table is stored, or what is known of it.
-    pub(super) fn maintenance(&mut self) -> Option<Statement> {
+    pub fn maintenance(&mut self) -> Option<Statement> {
         let table = self.any_table()?;
         let dialect = self.dialect;
         let (before, after) = self.rng.choose(&dialect.maintenance)?.split_once("{}")?;
@@ -82,7 +83,7 @@ impl<'a> Generator<'a> {
         self.state.base_tables().nth(at)
     }
 
-    pub(super) fn setting(&mut self) -> Option<Statement> {
+    pub fn setting(&mut self) -> Option<Statement> {
         let dialect = self.dialect;
         self.pick_setting(&dialect.settings)
     }
@@ -92,13 +93,13 @@ impl<'a> Generator<'a> {
         self.pick_setting(&dialect.initial_settings)
     }
 
-    fn pick_setting(&mut self, settings: &[Setting]) -> Option<Statement> {
+    pub fn pick_setting(&mut self, settings: &[Setting]) -> Option<Statement> {
         let setting = self.rng.choose(settings)?;
         Some(Statement::Set { name: setting.name.clone(), value: self.rng.pick(&setting.values).clone() })
     }
 
     /// Rows for a table: values that are already somewhere, boundary values, NULLs.
-    pub(super) fn insert_rows(&mut self, table: &str) -> Option<Statement> {
+    pub fn insert_rows(&mut self, table: &str) -> Option<Statement> {
         let table = self.state.table(table)?;
         let mut columns: Vec<&Column> = table.columns.iter().filter(|column| !column.generated).collect();
         // Now and then a column is left to its default.
@@ -175,7 +176,7 @@ impl<'a> Generator<'a> {
 
     /// What a violation does. A table that can be violated gets a clause under which the statement
     /// still succeeds.
-    fn conflict_policy(&mut self, table: &Table) -> Option<OnConflict> {
+    pub(super) fn conflict_policy(&mut self, table: &Table) -> Option<OnConflict> {
         if !(table.constrained || self.rng.chance(10)) {
             return None;
         }
@@ -190,7 +191,7 @@ impl<'a> Generator<'a> {
     }
 
     /// A value that a column takes.
-    fn cell(&mut self, table: &Table, column: &Column) -> Value {
+    pub(super) fn cell(&mut self, table: &Table, column: &Column) -> Value {
         if column.rowid_alias {
             return Value::Int(self.rng.below(20) as i64 - 2);
         }
@@ -216,7 +217,7 @@ impl<'a> Generator<'a> {
         self.stored_value(&column.ty, crossing)
     }
 
-    fn relation_of(&self, table: &Table) -> Relation {
+    pub(super) fn relation_of(&self, table: &Table) -> Relation {
         Relation { alias: table.name.clone(), columns: table.columns.clone() }
     }
 

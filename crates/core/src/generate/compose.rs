@@ -7,6 +7,14 @@ use crate::dialect::Feature;
 use crate::sql::*;
 
 impl Generator<'_> {
+    /// A query of any shape, by several attempts where its columns do not allow every shape.
+    pub fn any_query(&mut self) -> Option<Query> {
+        (0..8).find_map(|_| {
+            self.start_over();
+            self.composed_query()
+        })
+    }
+
     /// A query of any shape. `None` if the database has no table.
     pub fn composed_query(&mut self) -> Option<Query> {
         if self.state.tables.is_empty() {

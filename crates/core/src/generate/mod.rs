@@ -16,6 +16,7 @@ mod plan;
 pub mod policy;
 mod query;
 mod resolve;
+mod rows;
 mod schema;
 pub mod state;
 mod values;

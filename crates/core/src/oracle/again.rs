@@ -39,7 +39,7 @@ pub fn ask(
     let mut arms = Arms::new(words.relation);
     if let Reply::Failed(_) = &first {
         arms.answered(words.before, query.clone(), first);
-        return Ok(arms.unanswered(session)?.unwrap_or(Verdict::skip("all arms fail")));
+        return Ok(arms.unanswered(subject, session)?.unwrap_or(Verdict::skip("all arms fail")));
     }
     let mut made: Vec<&Change> = Vec::new();
     let mut statements = Vec::new();
@@ -99,7 +99,9 @@ pub fn settle(
     subject: &Subject,
     session: &mut Session,
 ) -> Result<Verdict, Trouble> {
-    if let Some(verdict) = arms.unanswered(session)? {
+    // The gate looks at this query, not at others of the subject.
+    let alone = Subject { tests: vec![query.clone().into()], ..subject.clone() };
+    if let Some(verdict) = arms.unanswered(&alone, session)? {
         return Ok(verdict);
     }
     let (first, second) = (arms.rows(0), arms.rows(1));
@@ -112,7 +114,5 @@ pub fn settle(
     if let Some(reason) = freedom::left_open(query, subject, session.dialect()) {
         return Ok(Verdict::skip(reason));
     }
-    // The gate looks at this query, not at others of the subject.
-    let alone = Subject { tests: vec![query.clone().into()], ..subject.clone() };
     arms.differ(difference, &alone, session)
 }

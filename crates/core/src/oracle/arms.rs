@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use super::judge::{self, Difference, Equality};
-use super::{gate, health};
-use crate::engine::{Reply, Rows, Trouble};
-use crate::finding::{Arm, ArmOutcome, Evidence, Verdict};
+use super::{gate, health, validate};
+use crate::engine::{ErrorClass, Reply, Rows, SqlError, Trouble};
+use crate::finding::{Arm, ArmOutcome, Class, Evidence, Verdict};
 use crate::session::Session;
-use crate::sql::Query;
+use crate::sql::{Query, Statement};
 use crate::subject::Subject;
 
 /// The questions of one check and their answers so far.
@@ -76,7 +76,11 @@ impl Arms {
     }
 
     /// A verdict that does not need a comparison: some arm failed. `None`: all of them answered.
-    pub fn unanswered(&mut self, session: &mut Session) -> Result<Option<Verdict>, Trouble> {
+    pub fn unanswered(
+        &mut self,
+        subject: &Subject,
+        session: &mut Session,
+    ) -> Result<Option<Verdict>, Trouble> {
         let harm = self.asked.iter().find_map(|asked| match &asked.reply {
             Reply::Failed(error) if error.class.is_harm() => Some(health::harm(error)),
             _ => None,
@@ -84,7 +88,38 @@ impl Arms {
         if let Some((class, text)) = harm {
             return self.bug(Difference { class, text }, session).map(Some);
         }
-        Ok(judge::settle_errors(self.asked.iter().map(|asked| &asked.reply)))
+        let settled = judge::settle_errors(self.asked.iter().map(|asked| &asked.reply));
+        let Some(error) = self.one_sided() else { return Ok(settled) };
+        if session.validates_errors && self.is_spared(&error, subject, session)? {
+            return Ok(Some(Verdict::skip("one arm is spared an error")));
+        }
+        let text = format!("one arm fails, another does not: {}", error.message);
+        self.differ(Difference { class: Class::ErrorDivergence, text }, subject, session).map(Some)
+    }
+
+    /// An error that values raise in some arms and not in others. What arms that are written differently are
+    /// refused for says nothing.
+    fn one_sided(&self) -> Option<SqlError> {
+        let answered = self.asked.iter().any(|asked| !matches!(asked.reply, Reply::Failed(_)));
+        let mut failed = self.asked.iter().filter_map(|asked| match &asked.reply {
+            Reply::Failed(error) => Some(error),
+            _ => None,
+        });
+        let error = failed.next()?;
+        let raised =
+            error.class == ErrorClass::Runtime && failed.all(|error| error.class == ErrorClass::Runtime);
+        (answered && raised).then(|| error.clone())
+    }
+
+    /// Whether an expression of any arm, forced, fails like this.
+    fn is_spared(&self, error: &SqlError, subject: &Subject, session: &mut Session) -> Result<bool, Trouble> {
+        let known: Vec<&Statement> = subject.setup.iter().collect();
+        for asked in &self.asked {
+            if validate::is_spared(&asked.query.clone().into(), error, &known, session)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// The verdict on two results that should be the same multiset.

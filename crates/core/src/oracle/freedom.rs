@@ -82,7 +82,9 @@ impl Freedom<'_> {
     /// Summed up in any order it is the same number.
     fn is_exact(&self, expr: &Expr) -> bool {
         match expr {
-            Expr::Literal(value) => matches!(value, Value::Int(_) | Value::Bool(_) | Value::Null),
+            Expr::Literal(value) | Expr::Bound(value) => {
+                matches!(value, Value::Int(_) | Value::Bool(_) | Value::Null)
+            }
             Expr::Column(reference) => self.column(reference).is_none_or(|column| {
                 matches!(column.ty.kind, Kind::Int | Kind::Bool | Kind::Decimal)
                     && (!self.dialect.can(Feature::DynamicTyping) || column.whole.is_some())

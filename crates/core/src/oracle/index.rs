@@ -46,7 +46,7 @@ impl Oracle for Index {
     }
 
     fn propose(&self, generator: &mut Generator) -> Option<Subject> {
-        let query = generator.composed_query()?;
+        let query = generator.any_query()?;
         let standing = standing_indexes(generator, &query);
         let dropped = !standing.is_empty() && generator.rng.chance(25);
         let indexes = match dropped {

@@ -134,7 +134,7 @@ impl Oracle for JoinEquiv {
         };
         // The engine's own algebra is looked into only if it differs.
         if let Some(at) = combined {
-            if let Some(verdict) = arms.unanswered(session)? {
+            if let Some(verdict) = arms.unanswered(subject, session)? {
                 return Ok(verdict);
             }
             if judge::compare(arms.rows(0), arms.rows(at), Equality::Engine).is_none() {
@@ -144,7 +144,7 @@ impl Oracle for JoinEquiv {
         let outer = 1 + usize::from(combined.is_some());
         arms.ask("left outer join", join.left.clone(), session)?;
         arms.ask("right outer join", join.right.clone(), session)?;
-        if let Some(verdict) = arms.unanswered(session)? {
+        if let Some(verdict) = arms.unanswered(subject, session)? {
             return Ok(verdict);
         }
         let common = judge::intersect_all(arms.rows(outer), arms.rows(outer + 1));

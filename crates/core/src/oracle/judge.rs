@@ -81,8 +81,8 @@ pub fn intersect_all(left: &Rows, right: &Rows) -> Rows {
 
 /// What can be said when not every arm returned rows. `None`: all of them did.
 ///
-/// Errors are never compared by wording. All arms fail: consistent. One arm fails: it may only have been
-/// spared by the optimizer in the others (SOUNDNESS 5), so nothing is claimed.
+/// Errors are never compared by wording. All arms fail: consistent. One arm fails: nothing is claimed unless
+/// the error is validated, which is the caller's to do (SOUNDNESS 5).
 pub fn settle_errors<'a>(replies: impl IntoIterator<Item = &'a Reply>) -> Option<Verdict> {
     let (mut failed, mut answered) = (None::<&SqlError>, false);
     for reply in replies {

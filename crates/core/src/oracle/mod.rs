@@ -1,8 +1,9 @@
 //! The oracles: one file each, one line each in [`all`].
 
 mod again;
-mod arms;
+pub mod arms;
 pub mod edc;
+pub mod epsc;
 mod freedom;
 pub mod gate;
 pub mod given;
@@ -16,6 +17,7 @@ pub mod rowid;
 pub mod storage;
 pub mod tlp;
 mod twin;
+mod validate;
 pub mod valscope;
 
 pub use given::Given;
@@ -68,6 +70,7 @@ pub fn all() -> &'static [&'static dyn Oracle] {
         &joinequiv::JoinEquiv,
         &valscope::ValScope,
         &edc::Edc,
+        &epsc::Epsc,
         &index::Index,
         &rowid::Rowid,
         &storage::Storage,

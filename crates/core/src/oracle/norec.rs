@@ -132,7 +132,7 @@ fn compare_counts(
     let mut arms = Arms::new("WHERE keeps as many rows as the predicate is TRUE on");
     arms.ask("optimised: the predicate in WHERE", optimised, session)?;
     arms.ask("reference: the predicate in the select list", reference, session)?;
-    if let Some(verdict) = arms.unanswered(session)? {
+    if let Some(verdict) = arms.unanswered(subject, session)? {
         return Ok(verdict);
     }
     // A sum over no rows is NULL.
@@ -160,7 +160,7 @@ fn compare_rows(
     let mut arms = Arms::new("WHERE keeps the rows on which the predicate is TRUE");
     arms.ask("optimised: the predicate in WHERE", optimised, session)?;
     arms.ask("reference: the predicate in the select list; rows marked 1 are kept", reference, session)?;
-    if let Some(verdict) = arms.unanswered(session)? {
+    if let Some(verdict) = arms.unanswered(subject, session)? {
         return Ok(verdict);
     }
     let all = arms.rows(1);

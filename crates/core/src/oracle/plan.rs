@@ -50,7 +50,7 @@ impl Oracle for Plan {
         if dialect.settings.is_empty() || dialect.setting_value.is_none() {
             return None;
         }
-        let mut subject = Subject::new(self.name(), generator.composed_query()?);
+        let mut subject = Subject::new(self.name(), generator.any_query()?);
         for _ in 0..generator.rng.between(1, 2) {
             let setting = generator.rng.pick(&dialect.settings);
             // Two values, so that one of them is not what it is set to.

@@ -115,7 +115,7 @@ fn check_partitions(
             asked += 1;
         }
     }
-    if let Some(verdict) = arms.unanswered(session)? {
+    if let Some(verdict) = arms.unanswered(subject, session)? {
         return Ok(verdict);
     }
     let together = arms.union_all(1..asked);
@@ -454,7 +454,7 @@ impl Oracle for Aggregate {
         let mut arms = Arms::new("the aggregate over the whole is that over its three partitions");
         arms.ask("whole", query.clone(), session)?;
         arms.ask("put together from partitions", combined(query, predicate, combine), session)?;
-        if let Some(verdict) = arms.unanswered(session)? {
+        if let Some(verdict) = arms.unanswered(subject, session)? {
             return Ok(verdict);
         }
         let (whole, parts) = (arms.rows(0).clone(), arms.rows(1).clone());

@@ -1,6 +1,7 @@
 //! A column leaves its table, the rows that fill it, and the keys that hold it, in one edit. Queries that
 //! use it are left alone: then the edit does not reproduce.
 
+use super::sites::statements;
 use super::{Edit, Pass};
 use crate::sql::visit::any_expr;
 use crate::sql::*;
@@ -15,7 +16,7 @@ impl Pass for Columns {
 
     fn candidates(&self, subject: &Subject) -> Vec<Edit> {
         let mut edits = Vec::new();
-        for statement in &subject.setup {
+        for statement in statements(subject) {
             let Statement::CreateTable(create) = statement else { continue };
             // The columns that an INSERT without a list fills, in order.
             let filled: Vec<Name> = create
@@ -28,7 +29,8 @@ impl Pass for Columns {
                 let (table, column, filled) = (create.name.clone(), column.name.clone(), filled.clone());
                 edits.push(Edit::new(move |subject| {
                     subject.setup.retain_mut(|statement| without(statement, &table, &column, &filled));
-                    true
+                    subject.tests.retain_mut(|statement| without(statement, &table, &column, &filled));
+                    !subject.tests.is_empty()
                 }));
             }
         }

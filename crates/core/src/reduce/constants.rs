@@ -16,7 +16,7 @@ impl Pass for Constants {
         let mut distinct: Vec<Value> = Vec::new();
         let mut places: Vec<(usize, Value)> = Vec::new();
         each_expr(subject, |at, expr| {
-            if let Expr::Literal(value) = expr {
+            if let Expr::Literal(value) | Expr::Bound(value) = expr {
                 places.push((at, value.clone()));
                 if !distinct.contains(value) {
                     distinct.push(value.clone());
@@ -31,6 +31,7 @@ impl Pass for Constants {
                 edits.push(Edit::new(move |subject| {
                     replace_everywhere(subject, |expr| match expr {
                         Expr::Literal(other) if *other == value => Some(Expr::Literal(simpler.clone())),
+                        Expr::Bound(other) if *other == value => Some(Expr::Bound(simpler.clone())),
                         _ => None,
                     })
                 }));
@@ -40,11 +41,24 @@ impl Pass for Constants {
             for simpler in simpler(&value) {
                 edits.push(Edit::new(move |subject| {
                     change_expr(subject, at, |expr| {
-                        *expr = Expr::Literal(simpler.clone());
+                        *expr = match expr {
+                            Expr::Bound(_) => Expr::Bound(simpler.clone()),
+                            _ => Expr::Literal(simpler.clone()),
+                        };
                         true
                     })
                 }));
             }
+            // What is no parameter is easier to read.
+            edits.push(Edit::new(move |subject| {
+                change_expr(subject, at, |expr| match expr {
+                    Expr::Bound(_) => {
+                        *expr = Expr::Literal(value.clone());
+                        true
+                    }
+                    _ => false,
+                })
+            }));
         }
         edits
     }

@@ -42,7 +42,7 @@ impl Pass for Together {
     fn candidates(&self, subject: &Subject) -> Vec<Edit> {
         let mut met: Vec<(Expr, bool)> = Vec::new();
         each_expr(subject, |_, expr| {
-            if matches!(expr, Expr::Literal(_)) {
+            if matches!(expr, Expr::Literal(_) | Expr::Bound(_)) {
                 return;
             }
             match met.iter_mut().find(|(known, _)| known == expr) {
@@ -66,7 +66,7 @@ impl Pass for Together {
 /// What could stand in the place of an expression, the biggest saving first.
 fn simpler(expr: &Expr) -> Vec<Expr> {
     // Constants have a pass of their own.
-    if matches!(expr, Expr::Literal(_) | Expr::Param(_) | Expr::Raw(_)) {
+    if matches!(expr, Expr::Literal(_) | Expr::Bound(_) | Expr::Param(_) | Expr::Raw(_)) {
         return Vec::new();
     }
     let mut options = vec![Expr::int(1), Expr::int(0), Expr::null()];
@@ -91,7 +91,11 @@ fn simpler(expr: &Expr) -> Vec<Expr> {
 }
 
 fn sub_children(expr: &Expr) -> Vec<Expr> {
-    if matches!(expr, Expr::Column(_) | Expr::Literal(_)) { Vec::new() } else { children(expr) }
+    if matches!(expr, Expr::Column(_) | Expr::Literal(_) | Expr::Bound(_)) {
+        Vec::new()
+    } else {
+        children(expr)
+    }
 }
 
 /// The first few columns that an expression reads.

@@ -56,6 +56,7 @@ impl Edit {
 pub fn all() -> &'static [&'static dyn Pass] {
     &[
         &statements::Statements,
+        &statements::Settle,
         &statements::Tables,
         &rows::Rows,
         &clauses::Choices,

@@ -1,5 +1,6 @@
 //! Rows of INSERT statements, and INSERT statements that could be one.
 
+use super::sites::{statement_mut, statements};
 use super::{Edit, Pass};
 use crate::sql::{Insert, InsertSource, Statement};
 use crate::subject::Subject;
@@ -13,7 +14,7 @@ impl Pass for Rows {
 
     fn candidates(&self, subject: &Subject) -> Vec<Edit> {
         let mut edits = Vec::new();
-        for (at, statement) in subject.setup.iter().enumerate() {
+        for (at, statement) in statements(subject).enumerate() {
             let Statement::Insert(Insert { source: InsertSource::Values(rows), .. }) = statement else {
                 continue;
             };
@@ -31,7 +32,7 @@ impl Pass for Rows {
 }
 
 fn without_rows(at: usize, start: usize, end: usize) -> Edit {
-    Edit::new(move |subject| match subject.setup.get_mut(at) {
+    Edit::new(move |subject| match statement_mut(subject, at) {
         Some(Statement::Insert(Insert { source: InsertSource::Values(rows), .. }))
             if end <= rows.len() && end - start < rows.len() =>
         {

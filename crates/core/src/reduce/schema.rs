@@ -1,5 +1,6 @@
-//! What statements of the setup, and those beside a query under test, can do without: constraints, options, types, keys, filters, clauses.
+//! What definitions and changes of rows can do without: constraints, options, types, keys, filters, clauses.
 
+use super::sites::{statement_mut, statements};
 use super::{Edit, Pass};
 use crate::sql::*;
 use crate::subject::Subject;
@@ -15,14 +16,9 @@ impl Pass for Schema {
 
     fn candidates(&self, subject: &Subject) -> Vec<Edit> {
         let mut edits = Vec::new();
-        for (at, statement) in subject.setup.iter().enumerate() {
+        for (at, statement) in statements(subject).enumerate() {
             for change in changes(statement) {
-                edits.push(Edit::new(move |subject| subject.setup.get_mut(at).is_some_and(&change)));
-            }
-        }
-        for (at, statement) in subject.tests.iter().enumerate() {
-            for change in changes(statement) {
-                edits.push(Edit::new(move |subject| subject.tests.get_mut(at).is_some_and(&change)));
+                edits.push(Edit::new(move |subject| statement_mut(subject, at).is_some_and(&change)));
             }
         }
         edits

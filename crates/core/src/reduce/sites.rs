@@ -19,6 +19,16 @@ fn edit(subject: &mut Subject, editor: &mut impl Editor) {
     subject.setup.iter_mut().for_each(|statement| editor.statement(statement));
 }
 
+/// The statements of the setup, and after them those under test.
+pub fn statements(subject: &Subject) -> impl Iterator<Item = &Statement> {
+    subject.setup.iter().chain(&subject.tests)
+}
+
+/// The statement of a number in that order.
+pub fn statement_mut(subject: &mut Subject, at: usize) -> Option<&mut Statement> {
+    subject.setup.iter_mut().chain(&mut subject.tests).nth(at)
+}
+
 /// For one kind of node: a function that calls another on each place and its number, and one that edits
 /// the place of a number.
 macro_rules! numbered {

@@ -1,5 +1,6 @@
 //! Whole statements: in chunks that halve, one by one, and a table with all that depends on it.
 
+use super::sites::statements;
 use super::{Edit, Pass};
 use crate::sql::visit::{Visitor, walk_statement, walk_table};
 use crate::sql::*;
@@ -47,6 +48,28 @@ fn chunks(count: usize, largest: usize, list: fn(&mut Subject) -> &mut Vec<State
     edits
 }
 
+/// What is under test first becomes a part of the setup, if the rest shows the difference alone.
+pub struct Settle;
+
+impl Pass for Settle {
+    fn name(&self) -> &'static str {
+        "settle"
+    }
+
+    fn candidates(&self, subject: &Subject) -> Vec<Edit> {
+        let settle = |count: usize| {
+            Edit::new(move |subject| {
+                let there = count < subject.tests.len();
+                if there {
+                    subject.setup.extend(subject.tests.drain(..count));
+                }
+                there
+            })
+        };
+        (1..subject.tests.len()).rev().map(settle).collect()
+    }
+}
+
 /// A table or view, and every statement that names it.
 pub struct Tables;
 
@@ -56,16 +79,20 @@ impl Pass for Tables {
     }
 
     fn candidates(&self, subject: &Subject) -> Vec<Edit> {
-        let created = subject.setup.iter().filter_map(|statement| match statement {
+        let created = statements(subject).filter_map(|statement| match statement {
             Statement::CreateTable(create) => Some(create.name.clone()),
             Statement::CreateView(create) => Some(create.name.clone()),
             _ => None,
         });
         let drop_all = |name: Name| {
             Edit::new(move |subject| {
-                let before = subject.setup.len();
+                let before = statements(subject).count();
                 subject.setup.retain(|statement| !mentions(statement, &name));
-                subject.setup.len() < before
+                // At least one thing is under test.
+                if !subject.tests.iter().all(|statement| mentions(statement, &name)) {
+                    subject.tests.retain(|statement| !mentions(statement, &name));
+                }
+                statements(subject).count() < before
             })
         };
         created.map(drop_all).collect()

@@ -1,7 +1,9 @@
 //! How much there is to read in a subject. Only what makes it less is worth a check, so reduction ends.
 
 use crate::dialect::Dialect;
+use crate::sql::Expr;
 use crate::sql::render::{expr_to_sql, to_sql};
+use crate::sql::visit::{Visitor, walk_expr};
 use crate::subject::Subject;
 
 /// Fewer tokens first, then shorter ones, then plainer ones: `t0` before `t7`, `0` before `9`.
@@ -22,7 +24,22 @@ pub(super) fn text(subject: &Subject, dialect: &Dialect) -> String {
         text.push_str(&part);
         text.push_str(";\n");
     }
+    // What is under test is read more than once, and so is a parameter.
+    text.push_str(&"? ".repeat(subject.tests.len().saturating_sub(1) + parameters(subject)));
     text
+}
+
+fn parameters(subject: &Subject) -> usize {
+    struct Count(usize);
+    impl Visitor for Count {
+        fn expr(&mut self, expr: &Expr) {
+            self.0 += usize::from(matches!(expr, Expr::Bound(_)));
+            walk_expr(self, expr);
+        }
+    }
+    let mut count = Count(0);
+    subject.tests.iter().for_each(|test| count.statement(test));
+    count.0
 }
 
 impl Weight {

@@ -211,6 +211,8 @@ pub enum Expr {
     Column(ColumnRef),
     /// A parameter of a prepared statement, numbered from 1.
     Param(u32),
+    /// A literal that becomes a parameter where its statement is prepared; written out it is the literal.
+    Bound(Value),
     Unary {
         op: UnaryOp,
         expr: Box<Expr>,

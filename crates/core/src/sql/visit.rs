@@ -205,7 +205,7 @@ macro_rules! traversal {
 
         pub fn $walk_expr<V: $Trait + ?Sized>(v: &mut V, expr: &$($m)? Expr) {
             match expr {
-                Expr::Literal(_) | Expr::Column(_) | Expr::Param(_) | Expr::Raw(_) => {}
+                Expr::Literal(_) | Expr::Bound(_) | Expr::Column(_) | Expr::Param(_) | Expr::Raw(_) => {}
                 Expr::Unary { expr, .. }
                 | Expr::Is { expr, .. }
                 | Expr::Cast { expr, .. }

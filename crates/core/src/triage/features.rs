@@ -250,7 +250,7 @@ impl Visitor for Features {
     fn expr(&mut self, expr: &Expr) {
         use BinaryOp::*;
         match expr {
-            Expr::Literal(value) => self.literal(value),
+            Expr::Literal(value) | Expr::Bound(value) => self.literal(value),
             Expr::Column(_) | Expr::Param(_) => {}
             Expr::Unary { op, .. } => self.add(match op {
                 UnaryOp::Not => "not",

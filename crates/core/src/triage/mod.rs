@@ -9,4 +9,4 @@ mod signature;
 pub use features::features;
 pub use history::{Chronicle, Status};
 pub use restate::{restated_class, restatements};
-pub use signature::{is_same_failure, signature};
+pub use signature::{abstracted, is_same_failure, signature};

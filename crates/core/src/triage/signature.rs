@@ -17,7 +17,10 @@ pub fn signature(subject: &Subject, class: Class, difference: &str) -> String {
     if let Some(message) = message.filter(|_| class == Class::InternalError) {
         words = abstracted(message);
     }
-    if words.is_empty() || words.iter().any(|word| NAMES_NO_PLACE.contains(&word.as_str())) {
+    if class == Class::ErrorDivergence {
+        words = abstracted(difference.split_once(": ").map_or(difference, |(_, message)| message));
+        words.extend(features(subject));
+    } else if words.is_empty() || words.iter().any(|word| NAMES_NO_PLACE.contains(&word.as_str())) {
         words.extend(features(subject));
     }
     format!("{}: {}", grade(class), words.join(" "))
@@ -27,7 +30,7 @@ pub fn signature(subject: &Subject, class: Class, difference: &str) -> String {
 const NAMES_NO_PLACE: [&str; 1] = ["malformed"];
 
 /// A message without what belongs to the example: names, numbers, and everything in quotes or brackets.
-fn abstracted(message: &str) -> Vec<String> {
+pub fn abstracted(message: &str) -> Vec<String> {
     let mut plain = String::new();
     let mut open: Vec<char> = Vec::new();
     let mut before = ' ';
@@ -50,10 +53,15 @@ fn abstracted(message: &str) -> Vec<String> {
     words.filter(is_word).map(str::to_string).collect()
 }
 
-/// Whether two failures are of one kind; of internal errors, whether they say the same.
+/// A failure that is known by what the engine says.
+fn is_named_by_message(class: Class) -> bool {
+    matches!(class, Class::InternalError | Class::ErrorDivergence)
+}
+
+/// Whether two failures are of one kind; of errors, whether they say the same.
 pub fn is_same_failure(one: &Evidence, other: &Evidence) -> bool {
     let words = |evidence: &Evidence| abstracted(&evidence.difference);
-    one.class == other.class && (one.class != Class::InternalError || words(one) == words(other))
+    one.class == other.class && (!is_named_by_message(one.class) || words(one) == words(other))
 }
 
 /// A wrong row shows as a wrong value where the query counts rows: one thing for the cause.

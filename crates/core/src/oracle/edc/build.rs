@@ -216,10 +216,11 @@ pub fn verify(case: &Case, session: &mut Session) -> Result<Verdict, Trouble> {
         Ok(stored) => stored,
         Err(reason) => return Ok(Verdict::skip(reason)),
     };
+    let subject = Subject::new("edc", query.clone());
     let mut arms = Arms::new(RELATION);
     arms.ask("computed: the operation, over the base table", query.clone(), session)?;
     arms.ask("stored: its result, over the stored table", stored, session)?;
-    if let Some(verdict) = arms.unanswered(session)? {
+    if let Some(verdict) = arms.unanswered(&subject, session)? {
         return Ok(verdict);
     }
     let is_float = |row: &[Value]| matches!(row.last(), Some(Value::Real(real)) if real.is_finite());
@@ -238,7 +239,6 @@ pub fn verify(case: &Case, session: &mut Session) -> Result<Verdict, Trouble> {
     if !compares || !mild {
         return Ok(Verdict::skip(CHANGED));
     }
-    let subject = Subject::new("edc", query);
     arms.differ(Difference { class: Class::Representation, ..difference }, &subject, session)
 }
 

@@ -157,7 +157,7 @@ impl Oracle for ValScope {
         let mut arms = Arms::new(derived.relation.text());
         arms.ask("original", query.clone(), session)?;
         arms.ask("mutation", derived.mutated, session)?;
-        if let Some(verdict) = arms.unanswered(session)? {
+        if let Some(verdict) = arms.unanswered(subject, session)? {
             return Ok(verdict);
         }
         let (original, mutated) = (arms.rows(0), arms.rows(1));

@@ -38,11 +38,18 @@ fn binding(expr: &Expr) -> Binding {
         Expr::Collate { .. } => Binding::Special,
         // What is open at either end takes its operands from there, and may bind as loosely as OR.
         Expr::Operation { form, .. } if form.starts_with("{}") || form.ends_with("{}") => Binding::Or,
-        Expr::Literal(Value::Int(i)) if *i < 0 => Binding::Sign,
-        Expr::Literal(Value::Real(r)) if r.is_sign_negative() => Binding::Sign,
-        Expr::Literal(Value::Decimal(digits)) if digits.starts_with('-') => Binding::Sign,
+        Expr::Literal(value) | Expr::Bound(value) if is_negative(value) => Binding::Sign,
         Expr::Raw(_) => Binding::Or,
         _ => Binding::Atom,
+    }
+}
+
+fn is_negative(value: &Value) -> bool {
+    match value {
+        Value::Int(int) => *int < 0,
+        Value::Real(real) => real.is_sign_negative(),
+        Value::Decimal(digits) => digits.starts_with('-'),
+        _ => false,
     }
 }
 
@@ -76,7 +83,7 @@ impl Renderer<'_> {
 
     fn bare(&mut self, expr: &Expr) {
         match expr {
-            Expr::Literal(value) => self.literal(value),
+            Expr::Literal(value) | Expr::Bound(value) => self.literal(value),
             Expr::Column(ColumnRef { table, column }) => {
                 if let Some(table) = table {
                     self.name(table);
@@ -148,6 +155,13 @@ impl Renderer<'_> {
                     self.expr(otherwise);
                 }
                 self.push(" END");
+            }
+            Expr::Cast { expr, ty }
+                if matches!(**expr, Expr::Param(_)) && self.dialect.spelling.typed_param.is_some() =>
+            {
+                if let (Expr::Param(number), Some(form)) = (&**expr, &self.dialect.spelling.typed_param) {
+                    self.push(&form.replacen("{}", &number.to_string(), 1).replacen("{}", &ty.name, 1));
+                }
             }
             Expr::Cast { expr, ty } => {
                 self.push("CAST(");
@@ -231,7 +245,9 @@ impl Renderer<'_> {
         self.push(operator(op));
         match right {
             // `x IS TRUE` asks for truth; here the tree says: the same value as TRUE.
-            Expr::Literal(Value::Bool(b)) if matches!(op, BinaryOp::Same | BinaryOp::NotSame) => {
+            Expr::Literal(Value::Bool(b)) | Expr::Bound(Value::Bool(b))
+                if matches!(op, BinaryOp::Same | BinaryOp::NotSame) =>
+            {
                 self.push(if *b { "1" } else { "0" });
             }
             _ => self.operand(right, right_least),
@@ -405,7 +421,7 @@ impl Renderer<'_> {
         }
     }
 
-    fn quoted_text(&mut self, text: &str) {
+    pub(super) fn quoted_text(&mut self, text: &str) {
         self.push("'");
         for (at, part) in text.split('\'').enumerate() {
             if at > 0 {

@@ -1,5 +1,5 @@
 use super::Renderer;
-use crate::dialect::Feature;
+use crate::dialect::{Feature, PrepareSyntax};
 use crate::sql::*;
 
 impl Renderer<'_> {
@@ -81,6 +81,24 @@ impl Renderer<'_> {
             Statement::Savepoint(name) => self.word_and_name("SAVEPOINT", &Some(name.clone())),
             Statement::Release(name) => self.word_and_name("RELEASE SAVEPOINT", &Some(name.clone())),
             Statement::RollbackTo(name) => self.word_and_name("ROLLBACK TO SAVEPOINT", &Some(name.clone())),
+            Statement::Prepare { name, statement, .. } if self.prepares_text() => {
+                self.word_and_name("PREPARE", &Some(name.clone()));
+                let mut text = String::new();
+                super::render(statement, self.dialect, &mut text);
+                self.push(" FROM ");
+                // Read as a text first and as a statement then: whatever is escaped in it is escaped again.
+                self.quoted_text(&text);
+            }
+            Statement::Execute { name, args } if self.prepares_text() => {
+                self.word_and_name("EXECUTE", &Some(name.clone()));
+                if !args.is_empty() {
+                    self.push(" USING ");
+                    self.list(args, Self::expr);
+                }
+            }
+            Statement::Deallocate(name) if self.prepares_text() => {
+                self.word_and_name("DEALLOCATE PREPARE", &Some(name.clone()));
+            }
             Statement::Prepare { name, types, statement } => {
                 self.word_and_name("PREPARE", &Some(name.clone()));
                 if !types.is_empty() {
@@ -105,6 +123,10 @@ impl Renderer<'_> {
             }
             Statement::Raw(text) => self.push(text),
         }
+    }
+
+    fn prepares_text(&self) -> bool {
+        self.dialect.preparing.sql == Some(PrepareSyntax::FromText)
     }
 
     fn word_and_name(&mut self, word: &str, name: &Option<Name>) {

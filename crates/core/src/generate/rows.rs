@@ -1,0 +1,118 @@
+//! Statements that change the rows of one table, with expressions wherever they may stand.
+
+use super::change::IN_CHANGE;
+use super::{Column, Generator, Table};
+use crate::sql::*;
+
+impl<'a> Generator<'a> {
+    /// A generator over another state that goes on drawing where this one is.
+    pub fn over<'b>(&self, state: &'b super::State) -> Generator<'b>
+    where
+        'a: 'b,
+    {
+        let mut over = Generator::new(self.rng.clone(), self.dialect, state, self.policy);
+        over.luck = self.luck;
+        over
+    }
+
+    /// A table that nothing else depends on and that depends on nothing else.
+    pub fn lone_table(&mut self) -> CreateTable {
+        loop {
+            let Statement::CreateTable(mut create) = self.create_table() else { continue };
+            for column in &mut create.columns {
+                let depends =
+                    |constraint: &ColumnConstraint| matches!(constraint, ColumnConstraint::References { .. });
+                column.constraints.retain(|constraint| !depends(constraint));
+            }
+            create.constraints.retain(|constraint| !matches!(constraint, TableConstraint::ForeignKey { .. }));
+            return create;
+        }
+    }
+
+    /// An index on one of the tables.
+    pub fn any_index(&mut self) -> Option<Statement> {
+        self.create_index(false)
+    }
+
+    /// A statement that changes rows of a table.
+    pub fn change_rows(&mut self, table: &Name) -> Option<Statement> {
+        let table = self.state.table(table)?;
+        match self.rng.below(100) {
+            0..30 => self.insert_rows(&table.name),
+            30..42 => self.insert_computed(table),
+            42..52 => self.insert_selected(table),
+            52..84 => self.update_computed(table),
+            _ => {
+                let relation = self.relation_of(table);
+                let filter = self.over_table(&relation, IN_CHANGE, |g| g.predicate(2));
+                Some(Statement::Delete(Delete { table: table.name.clone(), filter: Some(filter) }))
+            }
+        }
+    }
+
+    fn written_columns(table: &Table) -> Vec<&Column> {
+        table.columns.iter().filter(|column| !column.generated).collect()
+    }
+
+    /// Rows whose values are computed.
+    fn insert_computed(&mut self, table: &Table) -> Option<Statement> {
+        let columns = Self::written_columns(table);
+        let rows = (0..self.rng.between(1, 3))
+            .map(|_| {
+                let mut value = |column: &&Column| {
+                    if column.rowid_alias || column.counts || self.rng.chance(40) {
+                        return Expr::Literal(self.cell(table, column));
+                    }
+                    self.value_expr(column.ty.kind, 2)
+                };
+                columns.iter().map(&mut value).collect()
+            })
+            .collect();
+        self.start_over();
+        Some(Statement::Insert(Insert {
+            table: table.name.clone(),
+            or: self.conflict_policy(table),
+            columns: columns.iter().map(|column| column.name.clone()).collect(),
+            source: InsertSource::Values(rows),
+            upsert: None,
+        }))
+    }
+
+    /// Rows of a query, into a table without keys: which of two comes first would be open.
+    fn insert_selected(&mut self, table: &Table) -> Option<Statement> {
+        if table.keyed || table.columns.iter().any(|column| column.unique || column.rowid_alias) {
+            return self.insert_rows(&table.name);
+        }
+        let columns = Self::written_columns(table);
+        let from = self.from_clause(1)?.tables;
+        let items = columns.iter().map(|column| self.value_expr(column.ty.kind, 1).into()).collect();
+        let filter = Some(self.filter(1));
+        let query = self.finish(Select { items, from, filter, ..Select::default() });
+        self.start_over();
+        Some(Statement::Insert(Insert {
+            table: table.name.clone(),
+            or: self.conflict_policy(table),
+            columns: columns.iter().map(|column| column.name.clone()).collect(),
+            source: InsertSource::Query(Box::new(query)),
+            upsert: None,
+        }))
+    }
+
+    /// An UPDATE of columns that are no keys.
+    fn update_computed(&mut self, table: &Table) -> Option<Statement> {
+        let columns: Vec<&Column> =
+            Self::written_columns(table).into_iter().filter(|c| !c.unique && !c.rowid_alias).collect();
+        let column = *self.rng.choose(&columns)?;
+        let relation = self.relation_of(table);
+        let value = if column.counts || self.rng.chance(40) {
+            Expr::Literal(self.cell(table, column))
+        } else {
+            self.over_table(&relation, IN_CHANGE, |g| g.value_expr(column.ty.kind, 2))
+        };
+        let filter = self.rng.chance(85).then(|| self.over_table(&relation, IN_CHANGE, |g| g.predicate(2)));
+        let strict = self.dialect.can(crate::dialect::Feature::StrictChanges) && self.rng.chance(70);
+        let or = if strict { Some(OnConflict::Ignore) } else { self.conflict_policy(table) };
+        let assignments = vec![Assignment { column: column.name.clone(), value }];
+        Some(Statement::Update(Update { table: table.name.clone(), or, assignments, filter }))
+    }
+}

@@ -1,0 +1,413 @@
+//! Error validation: is an error of one arm one that the other was only spared?
+//!
+//! An optimizer may leave out what need not be evaluated, and errors with it; it may never introduce one. So
+//! where one arm fails and another does not, every part of every expression of the statement is evaluated for
+//! itself, in a select list, over all the rows its clause might have been given:
+//!
+//! ```sql
+//! SELECT c0 FROM t0 WHERE 10 / c0 > 1 OR TRUE;    -- returns rows
+//! SELECT c0 FROM t0 WHERE 10 / c0 > 1 OR $1;      -- prepared, with (TRUE): division by zero
+//! SELECT 10 / c0 FROM t0;                         -- forced: the same error, so nothing is claimed
+//! ```
+//!
+//! Clauses are taken from the last that is executed to the first. An UPDATE or DELETE is looked at over the
+//! rows of its table, an INSERT over its values; the constraints of the table over the rows that the
+//! statement would write. (After algorithms 1 and 2 of the EPSC paper, but over more rows than its clause got:
+//! filters are pushed about.)
+
+use std::collections::HashSet;
+
+use super::gate::has_aggregate;
+use crate::dialect::Feature;
+use crate::engine::{ErrorClass, Reply, SqlError, Trouble};
+use crate::session::Session;
+use crate::sql::visit::{Visitor, any_expr, walk_expr};
+use crate::sql::*;
+use crate::triage::abstracted;
+
+/// Beyond so many questions an error is taken for one that was spared.
+const MOST_PROBES: usize = 300;
+
+/// Whether a part of the statement, forced, fails like this. `known` are statements that define the tables
+/// and views it reads, as far as they are known. The rows of a table that the statement updates may be others
+/// afterwards.
+pub fn is_spared(
+    statement: &Statement,
+    error: &SqlError,
+    known: &[&Statement],
+    session: &mut Session,
+) -> Result<bool, Trouble> {
+    // A change of rows fails where a query only warns, so that no query can show it.
+    let strict = session.dialect().can(Feature::StrictChanges) && !matches!(statement, Statement::Query(_));
+    if strict && error.class == ErrorClass::Runtime {
+        return Ok(true);
+    }
+    session.note("errors of one arm, validated");
+    let mut probes = Probes { known, dialect_types: session.dialect().is_typed(), list: Vec::new() };
+    probes.statement(statement);
+    let mut asked = HashSet::new();
+    for probe in probes.list {
+        let sql = render::query_to_sql(&probe, session.dialect(), render::Parens::Needed);
+        if !asked.insert(sql) {
+            continue;
+        }
+        if asked.len() > MOST_PROBES {
+            return Ok(true);
+        }
+        match session.query(&probe)? {
+            Reply::Failed(found) if is_same(&found, error) => return Ok(true),
+            _ => {}
+        }
+    }
+    is_spared_conversion(statement, error, session)
+}
+
+/// What an assignment converts silently or not at all no cast does: a value is written as a new row.
+fn is_spared_conversion(
+    statement: &Statement,
+    error: &SqlError,
+    session: &mut Session,
+) -> Result<bool, Trouble> {
+    let Statement::Update(update) = statement else { return Ok(false) };
+    for Assignment { column, value } in &update.assignments {
+        let reads = any_expr(value, |inner| matches!(inner, Expr::Column(_)));
+        let source = match reads {
+            true => {
+                let from = vec![TableRef::table(update.table.clone())];
+                let items = vec![value.clone().into()];
+                InsertSource::Query(Box::new(Query::select(Select { items, from, ..Select::default() })))
+            }
+            false => InsertSource::Values(vec![vec![value.clone()]]),
+        };
+        let (table, columns) = (update.table.clone(), vec![column.clone()]);
+        let insert = Statement::Insert(Insert { table, or: None, columns, source, upsert: None });
+        match session.run(&insert)? {
+            Reply::Failed(found) if is_same(&found, error) => return Ok(true),
+            _ => {}
+        }
+    }
+    Ok(false)
+}
+
+/// Errors that values raise are alike: which of several is met first is not defined. What a statement's form
+/// raises must be the same error: a question may be malformed in a way of its own.
+fn is_same(found: &SqlError, error: &SqlError) -> bool {
+    found.class == error.class
+        && (error.class == ErrorClass::Runtime
+            || (found.code == error.code && abstracted(&found.message) == abstracted(&error.message)))
+}
+
+/// The questions that force the parts of a statement.
+struct Probes<'a> {
+    known: &'a [&'a Statement],
+    dialect_types: bool,
+    list: Vec<Query>,
+}
+
+impl Probes<'_> {
+    fn statement(&mut self, statement: &Statement) {
+        match statement {
+            Statement::Query(query) => self.query(query, &[]),
+            Statement::Insert(insert) => self.insert(insert),
+            Statement::Update(update) => {
+                let from = [TableRef::table(update.table.clone())];
+                let values = update.assignments.iter().map(|assignment| &assignment.value);
+                self.forced(values.chain(&update.filter), &from, None);
+                self.constraints(&update.table, |column| {
+                    update.assignments.iter().find(|a| a.column == *column).map(|a| a.value.clone())
+                });
+            }
+            Statement::Delete(delete) => {
+                self.forced(delete.filter.iter(), &[TableRef::table(delete.table.clone())], None);
+            }
+            Statement::CreateTable(CreateTable { query: Some(query), .. }) => self.query(query, &[]),
+            _ => {}
+        }
+    }
+
+    fn insert(&mut self, insert: &Insert) {
+        match &insert.source {
+            InsertSource::Query(query) => self.query(query, &[]),
+            InsertSource::Values(rows) => {
+                self.forced(rows.iter().flatten(), &[], None);
+                let named = self.columns_of(&insert.table);
+                let filled = if insert.columns.is_empty() { named } else { insert.columns.clone() };
+                for row in rows {
+                    self.constraints(&insert.table, |column| {
+                        let at = filled.iter().position(|name| name == column);
+                        Some(at.and_then(|at| row.get(at)).cloned().unwrap_or(Expr::null()))
+                    });
+                }
+            }
+            InsertSource::Defaults => {}
+        }
+    }
+
+    fn created(&self, table: &Name) -> Option<&CreateTable> {
+        self.known.iter().find_map(|statement| match statement {
+            Statement::CreateTable(create) if create.name == *table => Some(create),
+            _ => None,
+        })
+    }
+
+    fn columns_of(&self, table: &Name) -> Vec<Name> {
+        let columns = self.created(table).into_iter().flat_map(|create| &create.columns);
+        columns.map(|column| column.name.clone()).collect()
+    }
+
+    /// Whatever is computed when a row is written, over the row as it would be; `value` is what a column gets,
+    /// `None` what it has.
+    fn constraints(&mut self, table: &Name, value: impl Fn(&Name) -> Option<Expr>) {
+        let Some(create) = self.created(table).cloned() else { return };
+        let mut computed: Vec<Expr> = Vec::new();
+        let mut items = Vec::new();
+        let mut kept = false;
+        for column in &create.columns {
+            let mut generated = None;
+            for constraint in &column.constraints {
+                match constraint {
+                    ColumnConstraint::Check(expr) => computed.push(expr.clone()),
+                    ColumnConstraint::Generated { expr, .. } => generated = Some(expr.clone()),
+                    _ => {}
+                }
+            }
+            let expr = match generated {
+                Some(expr) => {
+                    computed.push(expr);
+                    continue;
+                }
+                None => value(&column.name),
+            };
+            kept |= expr.is_none();
+            let expr = match expr {
+                Some(expr) if self.dialect_types => {
+                    Expr::Cast { expr: Box::new(expr), ty: column.ty.clone() }
+                }
+                Some(expr) => expr,
+                None => Expr::bare_column(column.name.clone()),
+            };
+            items.push(SelectItem::Expr { expr, alias: Some(column.name.clone()) });
+        }
+        for constraint in &create.constraints {
+            if let TableConstraint::Check(expr) = constraint {
+                computed.push(expr.clone());
+            }
+        }
+        for statement in self.known {
+            if let Statement::CreateIndex(index) = statement
+                && index.table == *table
+            {
+                computed.extend(index.keys.iter().map(|key| key.expr.clone()).chain(index.filter.clone()));
+            }
+        }
+        let from = if kept { vec![TableRef::table(table.clone())] } else { Vec::new() };
+        let row = Query::select(Select { items, from, ..Select::default() });
+        self.list.push(row.clone());
+        let rows = TableRef::Derived {
+            query: Box::new(row),
+            alias: table.clone(),
+            columns: Vec::new(),
+            lateral: false,
+        };
+        self.forced(computed.iter(), &[rows], None);
+    }
+
+    /// The parts of a query; `outer` are the relations around it.
+    fn query(&mut self, query: &Query, outer: &[TableRef]) {
+        let with = query.with.as_ref();
+        let bounds = query.limit.iter().chain(&query.offset);
+        self.forced(bounds, &[], with);
+        if let Some(select) = query.as_select() {
+            let keys: Vec<Expr> = query.order_by.iter().map(|item| item.expr.clone()).collect();
+            self.in_select(keys.iter(), select, outer, with);
+        }
+        self.body(&query.body, outer, with);
+        for table in with.iter().flat_map(|with| &with.tables) {
+            let inner = Query { with: query.with.clone(), ..table.query.clone() };
+            let inner = if table.query.with.is_some() { table.query.clone() } else { inner };
+            self.list.push(inner.clone());
+            self.body(&inner.body, outer, inner.with.as_ref());
+        }
+    }
+
+    fn body(&mut self, body: &Body, outer: &[TableRef], with: Option<&With>) {
+        match body {
+            Body::Select(select) => self.select(select, outer, with),
+            Body::Compound { left, right, .. } => {
+                self.body(left, outer, with);
+                self.body(right, outer, with);
+            }
+            Body::Values(rows) => self.forced(rows.iter().flatten(), &[], with),
+            Body::Nested(query) => self.query(query, outer),
+        }
+    }
+
+    /// In reverse order of execution: the list, HAVING, GROUP BY, WHERE, FROM.
+    fn select(&mut self, select: &Select, outer: &[TableRef], with: Option<&With>) {
+        let items = select.items.iter().filter_map(|item| match item {
+            SelectItem::Expr { expr, .. } => Some(expr),
+            _ => None,
+        });
+        self.in_select(items, select, outer, with);
+        self.in_select(select.having.iter(), select, outer, with);
+        self.in_select(select.group_by.iter().chain(&select.filter), select, outer, with);
+        let mut conditions = Vec::new();
+        let mut inner = Vec::new();
+        let mut names = Vec::new();
+        for table in &select.from {
+            conditions_of(table, &mut conditions);
+            leaves(table, &mut inner);
+        }
+        self.in_select(conditions.iter(), select, outer, with);
+        for table in inner {
+            match table {
+                TableRef::Derived { query, lateral, .. } => {
+                    let outer = if lateral { outer } else { &[] };
+                    let query = Query { with: query.with.clone().or(with.cloned()), ..*query };
+                    self.query(&query, outer);
+                }
+                TableRef::Table { name, .. } => names.push(name),
+                _ => {}
+            }
+        }
+        let is_view = |statement: &&&Statement| matches!(statement, Statement::CreateView(_));
+        let views: Vec<Query> = self
+            .known
+            .iter()
+            .filter(is_view)
+            .filter_map(|statement| match statement {
+                Statement::CreateView(view) if names.contains(&view.name) => Some(view.query.clone()),
+                _ => None,
+            })
+            .collect();
+        views.iter().for_each(|query| self.query(query, &[]));
+    }
+
+    /// Expressions of a clause of a SELECT: over its FROM as it is, over the relations they name, and, if they
+    /// aggregate, over its groups with and without what WHERE keeps out.
+    fn in_select<'e>(
+        &mut self,
+        exprs: impl Iterator<Item = &'e Expr>,
+        select: &Select,
+        outer: &[TableRef],
+        with: Option<&With>,
+    ) {
+        let mut around: Vec<TableRef> = outer.to_vec();
+        select.from.iter().for_each(|table| leaves(table, &mut around));
+        for part in exprs.flat_map(parts) {
+            if has_aggregate(&part) {
+                // A count raises nothing: over the rows that are kept it would only be the query again.
+                let filters = if only_counts(&part) { vec![None] } else { vec![select.filter.clone(), None] };
+                for filter in filters {
+                    let items = vec![part.clone().into()];
+                    let grouped = Select {
+                        items,
+                        from: select.from.clone(),
+                        filter,
+                        group_by: select.group_by.clone(),
+                        ..Select::default()
+                    };
+                    self.list.push(Query { with: with.cloned(), ..Query::select(grouped) });
+                }
+                continue;
+            }
+            if outer.is_empty() {
+                self.forced([&part].into_iter(), &select.from, with);
+            }
+            let named = around.iter().filter(|table| names(&part, table)).cloned().collect::<Vec<_>>();
+            self.forced([&part].into_iter(), &named, with);
+            self.subqueries(&part, &around);
+        }
+    }
+
+    /// Subqueries right inside an expression, over what is around them as well.
+    fn subqueries(&mut self, expr: &Expr, around: &[TableRef]) {
+        struct Direct(Vec<Query>);
+        impl Visitor for Direct {
+            fn query(&mut self, query: &Query) {
+                self.0.push(query.clone());
+            }
+        }
+        let mut direct = Direct(Vec::new());
+        walk_expr(&mut direct, expr);
+        for query in direct.0 {
+            self.query(&query, around);
+        }
+    }
+
+    /// `SELECT part FROM …` for every part of some expressions.
+    fn forced<'e>(&mut self, exprs: impl Iterator<Item = &'e Expr>, from: &[TableRef], with: Option<&With>) {
+        for part in exprs.flat_map(parts) {
+            let alone = !from.is_empty() && !any_expr(&part, |inner| matches!(inner, Expr::Column(_)));
+            let select = Select { items: vec![part.into()], from: from.to_vec(), ..Select::default() };
+            // What reads no row may be evaluated where there is none.
+            if alone {
+                self.list.push(Query::select(Select { from: Vec::new(), ..select.clone() }));
+            }
+            self.list.push(Query { with: with.cloned(), ..Query::select(select) });
+        }
+    }
+}
+
+/// An expression and all below it, the smallest last; what stands in subqueries is looked at over their own
+/// relations. Nothing is raised by a literal or a column.
+fn parts(expr: &Expr) -> Vec<Expr> {
+    struct Parts(Vec<Expr>);
+    impl Visitor for Parts {
+        fn expr(&mut self, expr: &Expr) {
+            if !matches!(expr, Expr::Literal(_) | Expr::Bound(_) | Expr::Column(_) | Expr::Row(_)) {
+                self.0.push(expr.clone());
+            }
+            walk_expr(self, expr);
+        }
+        fn query(&mut self, _: &Query) {}
+    }
+    let mut parts = Parts(Vec::new());
+    parts.expr(expr);
+    parts.0
+}
+
+/// Whether nothing but counts and extremes is aggregated.
+fn only_counts(expr: &Expr) -> bool {
+    let raises = |inner: &Expr| match inner {
+        Expr::Aggregate(aggregate) => {
+            !["count", "min", "max"].iter().any(|name| aggregate.name.eq_ignore_ascii_case(name))
+        }
+        _ => false,
+    };
+    !any_expr(expr, raises)
+}
+
+/// Whether an expression may read a relation.
+fn names(expr: &Expr, table: &TableRef) -> bool {
+    let alias = match table {
+        TableRef::Table { name, alias, .. } => alias.as_ref().unwrap_or(name),
+        TableRef::Derived { alias, .. } | TableRef::Function { alias, .. } => alias,
+        TableRef::Join { .. } => return true,
+    };
+    any_expr(expr, |inner| match inner {
+        Expr::Column(reference) => reference.table.as_ref().is_none_or(|table| table == alias),
+        _ => false,
+    })
+}
+
+/// The relations of a FROM, without what joins them.
+fn leaves(table: &TableRef, list: &mut Vec<TableRef>) {
+    match table {
+        TableRef::Join { left, right, .. } => {
+            leaves(left, list);
+            leaves(right, list);
+        }
+        other => list.push(other.clone()),
+    }
+}
+
+fn conditions_of(table: &TableRef, list: &mut Vec<Expr>) {
+    if let TableRef::Join { left, right, on, .. } = table {
+        conditions_of(left, list);
+        conditions_of(right, list);
+        if let JoinOn::On(condition) = on {
+            list.push(condition.clone());
+        }
+    }
+}
