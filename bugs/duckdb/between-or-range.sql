@@ -1,7 +1,8 @@
 -- title: OR of a BETWEEN that is empty and a range
 -- link: https://github.com/duckdb/duckdb/issues/3659
 -- fails: duckdb@0.3.4
--- caught: norec, tlp-where, valscope
+-- fixed: 0.4.0
+-- caught: epsc, norec, tlp-where, valscope
 
 CREATE TABLE tab(pk INTEGER PRIMARY KEY, n INTEGER);
 INSERT INTO tab VALUES (1, 5), (2, 18), (3, 40), (4, NULL), (5, 70);

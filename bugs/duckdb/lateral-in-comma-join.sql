@@ -1,6 +1,7 @@
 -- title: A lateral join between a comma and a right join cannot be bound
 -- link: https://github.com/duckdb/duckdb/issues/17372
 -- fails: duckdb@1.1.2
+-- fixed: 1.4.0
 -- caught: crash
 
 CREATE TABLE outer_one(a INT);

@@ -1,7 +1,8 @@
 -- title: NOT EXISTS over an inequality with NULL keeps no row
 -- link: https://github.com/duckdb/duckdb/issues/16803
 -- fails: duckdb@1.1.2
--- caught: norec, tlp-where
+-- fixed: 1.4.0
+-- caught: norec, plan, tlp-where
 
 CREATE TABLE known(k VARCHAR);
 CREATE TABLE asked(q VARCHAR);

@@ -1,7 +1,8 @@
 -- title: A text between a number and a rowid
 -- link: https://www.sqlite.org/src/tktview?name=d9f584e936
 -- fails: sqlite@3.29.0
--- caught: norec, tlp-where
+-- fixed: 3.30.1
+-- caught: norec, plan, tlp-where
 
 CREATE TABLE room(id INTEGER PRIMARY KEY, name TEXT);
 INSERT INTO room VALUES (5, 'hall');

@@ -1,7 +1,8 @@
 -- title: An index of a WITHOUT ROWID table with a descending key loses a range
 -- link: https://github.com/PSU-Security-Universe/sqlright
 -- fails: sqlite@3.33.0
--- caught: norec, tlp-where, valscope
+-- fixed: 3.36.0
+-- caught: index, norec, tlp-where, valscope
 
 CREATE TABLE stack(head INT PRIMARY KEY DESC, depth INT) WITHOUT ROWID;
 INSERT INTO stack VALUES (20, 30);

@@ -1,6 +1,7 @@
 -- title: DISTINCT skips rows of an index that ANALYZE found to have few values
 -- link: https://www.sqlite.org/src/tktview?name=ced41c7c7d
 -- fails: sqlite@3.29.0
+-- fixed: 3.30.1
 -- caught: tlp-distinct
 
 CREATE TABLE run(a INT, b INT, c INT, d INT, PRIMARY KEY (d, c));

@@ -1,6 +1,7 @@
 -- title: A generated column declared NOT NULL that is NULL
 -- link: https://github.com/PSU-Security-Universe/sqlright
 -- fails: sqlite@3.33.0
+-- fixed: 3.38.5
 -- caught: norec
 
 CREATE TABLE gen(x);

@@ -1,6 +1,7 @@
 -- title: A comparison in WHERE turns the text of a view into a number
 -- link: https://www.sqlite.org/src/tktview?name=c7a1171907
 -- fails: sqlite@3.29.0
+-- fixed: 3.30.1
 -- caught: norec, tlp-where
 
 CREATE TABLE base(id INTEGER PRIMARY KEY, x);

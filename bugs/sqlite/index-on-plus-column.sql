@@ -1,7 +1,8 @@
 -- title: A column from an expression index loses its type
 -- link: https://www.sqlite.org/src/tktview?name=57af00b664
 -- fails: sqlite@3.29.0
--- caught: norec
+-- fixed: 3.30.1
+-- caught: index, norec
 
 CREATE TABLE meter(reading REAL, unit TEXT);
 CREATE INDEX plain ON meter(+reading, reading);

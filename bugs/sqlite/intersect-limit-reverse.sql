@@ -1,6 +1,7 @@
 -- title: INTERSECT with an ordered and limited subquery under reverse scans
 -- link: http://mailinglists.sqlite.org/cgi-bin/mailman/private/sqlite-users/2019-May/084539.html
 -- fails: sqlite@3.28.0
+-- fixed: 3.29.0
 -- caught: norec, tlp-where
 
 PRAGMA reverse_unordered_selects = 1;

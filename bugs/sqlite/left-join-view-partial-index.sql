@@ -1,7 +1,8 @@
 -- title: A partial index on the padded side of a LEFT JOIN in a view
 -- link: https://sqlite.org/src/tktview?name=623eff57e7
 -- fails: sqlite@3.30.1
--- caught: norec, tlp-aggregate, tlp-where
+-- fixed: 3.31.0
+-- caught: epsc, index, norec, tlp-aggregate, tlp-where
 
 CREATE TABLE opt(note);
 CREATE TABLE main_row(id);

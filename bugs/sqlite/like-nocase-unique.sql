@@ -1,6 +1,7 @@
 -- title: LIKE with a percent sign misses a row of a UNIQUE NOCASE column of integers
 -- link: https://www.sqlite.org/src/tktview?name=ce8717f088
 -- fails: sqlite@3.28.0
+-- fixed: 3.29.0
 -- caught: norec, tlp-where
 
 CREATE TABLE ratio(part INT UNIQUE COLLATE NOCASE);

@@ -1,6 +1,7 @@
 -- title: likely() changes how a rowid is compared
 -- link: https://www.sqlite.org/src/tktview?name=7e07a3dbf5
 -- fails: sqlite@3.29.0
+-- fixed: 3.30.1
 -- caught: norec, tlp-where
 
 CREATE TABLE line(text);

@@ -1,6 +1,7 @@
 -- title: MAX orders texts under UTF-16 otherwise than a comparison
 -- link: https://www.sqlite.org/src/tktview?name=1b8d726456
 -- fails: sqlite@3.31.1
+-- fixed: 3.32.0
 -- caught: tlp-aggregate
 
 PRAGMA encoding = 'UTF-16';

@@ -1,7 +1,8 @@
 -- title: A negated blob compared with a text key
 -- link: https://www.sqlite.org/src/tktview?name=ac184eb571
 -- fails: sqlite@3.29.0
--- caught: norec, tlp-where
+-- fixed: 3.30.1
+-- caught: epsc, norec, tlp-where
 
 CREATE TABLE chip(serial TEXT UNIQUE, kind);
 INSERT INTO chip(serial) VALUES (-7);

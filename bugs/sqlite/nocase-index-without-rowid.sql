@@ -1,7 +1,8 @@
 -- title: A NOCASE index on a WITHOUT ROWID table loses rows that differ in case
 -- link: https://www.sqlite.org/src/tktview?name=3182d38790
 -- fails: sqlite@3.28.0
--- caught: norec, tlp-where
+-- fixed: 3.29.0
+-- caught: index, norec, tlp-where
 
 CREATE TABLE fruit(name TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE INDEX by_name ON fruit(name COLLATE NOCASE);

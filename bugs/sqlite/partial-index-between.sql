@@ -1,7 +1,8 @@
 -- title: BETWEEN is taken to imply that a column is not NULL
 -- link: https://www.sqlite.org/src/tktview?name=f8f472cbc7
 -- fails: sqlite@3.29.0
--- caught: norec, tlp-where
+-- fixed: 3.30.1
+-- caught: index, norec, tlp-where
 
 CREATE TABLE pin(pos);
 CREATE INDEX ones ON pin(1) WHERE pos NOT NULL;

@@ -1,7 +1,8 @@
 -- title: A partial index on a condition that is never true hides rows
 -- link: https://www.sqlite.org/src/tktview?name=9080b6227f
 -- fails: sqlite@3.29.0
--- caught: norec, tlp-where
+-- fixed: 3.30.1
+-- caught: epsc, index, norec, tlp-where
 
 CREATE TABLE lamp(volts);
 INSERT INTO lamp VALUES (12);

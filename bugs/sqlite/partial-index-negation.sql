@@ -1,7 +1,8 @@
 -- title: A partial index is used for a query that does not imply its condition
 -- link: https://www.sqlite.org/src/tktview?name=5c6955204c
 -- fails: sqlite@3.28.0
--- caught: norec, tlp-where, valscope
+-- fixed: 3.29.0
+-- caught: index, norec, tlp-where, valscope
 
 CREATE TABLE item(code);
 CREATE INDEX coded ON item(code) WHERE (~code) NOT NULL;

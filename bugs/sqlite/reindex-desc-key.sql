@@ -1,7 +1,8 @@
 -- title: REINDEX breaks the descending key of a WITHOUT ROWID table with a UNIQUE column
 -- link: https://www.sqlite.org/src/tktview?name=bba7b69f98
 -- fails: sqlite@3.28.0
--- caught: norec, tlp-where
+-- fixed: 3.29.0
+-- caught: index, norec, plan, tlp-where
 
 CREATE TABLE shelf(place PRIMARY KEY DESC, label UNIQUE DEFAULT NULL) WITHOUT ROWID;
 INSERT INTO shelf(place) VALUES (10), (20), (30), (40), (50);

@@ -1,7 +1,8 @@
 -- title: With reverse scans a rowid is neither greater nor less than a text
 -- link: http://mailinglists.sqlite.org/cgi-bin/mailman/private/sqlite-users/2019-May/084480.html
 -- fails: sqlite@3.28.0
--- caught: norec, tlp-where
+-- fixed: 3.29.0
+-- caught: norec, plan, tlp-where
 
 CREATE TABLE seat(number INTEGER PRIMARY KEY);
 INSERT INTO seat VALUES (12), (13);

@@ -1,6 +1,7 @@
 -- title: A comparison of row values takes the collation of the wrong side
 -- link: https://www.sqlite.org/src/tktview?name=b47e3627ec
 -- fails: sqlite@3.30.1
+-- fixed: 3.31.0
 -- caught: norec, tlp-where
 
 CREATE TABLE pair(low COLLATE NOCASE, high);

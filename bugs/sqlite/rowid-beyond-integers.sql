@@ -1,7 +1,8 @@
 -- title: A rowid compared with a number beyond all integers
 -- link: https://github.com/PSU-Security-Universe/sqlright
 -- fails: sqlite@3.33.0
--- caught: norec, tlp-where
+-- fixed: 3.38.5
+-- caught: norec, plan, tlp-where
 
 CREATE TABLE last(id INTEGER PRIMARY KEY);
 INSERT INTO last VALUES (9223372036854775807);

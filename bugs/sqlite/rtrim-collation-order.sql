@@ -1,6 +1,7 @@
 -- title: The RTRIM collation orders blanks and other characters so that a key is lost
 -- link: https://www.sqlite.org/src/tktview?name=f1580ba1b5
 -- fails: sqlite@3.28.0
+-- fixed: 3.29.0
 -- caught: norec, tlp-where
 
 CREATE TABLE cell(tone COLLATE RTRIM, id BLOB UNIQUE, PRIMARY KEY (tone, id)) WITHOUT ROWID;

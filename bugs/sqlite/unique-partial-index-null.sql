@@ -1,7 +1,8 @@
 -- title: A partial index on a comparison with NULL is used for IS NOT NULL
 -- link: https://github.com/PSU-Security-Universe/sqlright
 -- fails: sqlite@3.33.0
--- caught: norec, tlp-where
+-- fixed: 3.36.0
+-- caught: index, norec, tlp-where
 
 CREATE TABLE pair(a INT, b INT);
 INSERT INTO pair VALUES (30, 40);

@@ -1,7 +1,8 @@
 -- title: A constant compared with a column and a view at once
 -- link: https://www.sqlite.org/src/tktview?name=82ac75ba00
 -- fails: sqlite@3.30.1
--- caught: norec, tlp-where
+-- fixed: 3.31.0
+-- caught: index, norec, tlp-where
 
 CREATE TABLE digit(d);
 INSERT INTO digit VALUES ('4');

@@ -76,15 +76,19 @@ fn markdown(rows: &[Row], newest: &BTreeMap<String, String>) -> String {
     );
     for (name, version) in newest {
         let of_engine = |row: &&Row| engine(row) == name;
-        let _ = writeln!(out, "\n## {name}\n\n| bug | fails on | caught there by | on {version} |");
-        let _ = writeln!(out, "| --- | --- | --- | --- |");
+        let _ = writeln!(
+            out,
+            "\n## {name}\n\n| bug | fails on | caught there by | no longer on | on {version} |"
+        );
+        let _ = writeln!(out, "| --- | --- | --- | --- | --- |");
         for row in rows.iter().filter(of_engine).filter(caught) {
             let _ = writeln!(
                 out,
-                "| {} | {} | {} | {} |",
+                "| {} | {} | {} | {} | {} |",
                 linked(&row.header),
                 row.header.fails.split_once('@').map_or("newest", |(_, version)| version),
                 listed(&row.there),
+                row.header.fixed.as_deref().unwrap_or("–"),
                 if row.newest.is_empty() { "agrees".to_string() } else { listed(&row.newest) }
             );
         }

@@ -8,7 +8,9 @@ pub struct Header {
     pub link: String,
     /// A target that has the bug: `sqlite@3.28.0`.
     pub fails: String,
-    /// The oracles that catch it there.
+    /// The first release that no longer has it, of those that were tried.
+    pub fixed: Option<String>,
+    /// The oracles that catch it on the target that has it.
     pub caught: Vec<String>,
     /// Why none does.
     pub uncaught: Option<String>,
@@ -26,6 +28,7 @@ pub fn read(text: &str) -> Option<Header> {
             "title" => header.title = value,
             "link" => header.link = value,
             "fails" => header.fails = value,
+            "fixed" => header.fixed = Some(value),
             "caught" => header.caught = names(&value),
             "newest" => header.newest = names(&value),
             "uncaught" => header.uncaught = Some(value),

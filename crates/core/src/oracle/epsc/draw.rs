@@ -4,8 +4,9 @@
 use super::case::{Case, Road};
 use super::places::{Place, each_literal, fits};
 use super::{ROAD, SQL};
-use crate::dialect::{Feature, ParameterType};
+use crate::dialect::{Dialect, Feature, ParameterType};
 use crate::generate::{Generator, State};
+use crate::oracle::Given;
 use crate::sql::*;
 use crate::subject::Subject;
 
@@ -43,6 +44,26 @@ pub fn subject(oracle: &str, g: &mut Generator) -> Option<Subject> {
     Case::read(&subject, g.dialect).is_ok().then_some(subject)
 }
 
+/// A given query with every literal that may be one as a parameter, by each road.
+pub fn adopted(oracle: &str, given: &Given) -> Vec<Subject> {
+    let roads = [Some(Road::Interface), given.dialect.preparing.sql.map(Road::Sql)];
+    let mut subjects = Vec::new();
+    for road in roads.into_iter().flatten() {
+        let by_sql = road != Road::Interface;
+        let mut test = Statement::from(given.query.clone());
+        bind(&mut test, given.dialect.preparing.types(by_sql), given.dialect, || true);
+        let mut subject = Subject::new(oracle, given.query.clone());
+        subject.tests = vec![test];
+        if by_sql {
+            subject = subject.with_choice(ROAD, SQL);
+        }
+        if Case::read(&subject, given.dialect).is_ok() {
+            subjects.push(subject);
+        }
+    }
+    subjects
+}
+
 struct Draft {
     road: Road,
     /// The database with the tables that the steps make.
@@ -71,7 +92,8 @@ impl Draft {
     fn push(&mut self, statement: Statement, g: &mut Generator) {
         self.state.apply(&statement, g.dialect);
         let mut bound = statement;
-        bind(&mut bound, self.types(g), self.share, g);
+        let (types, share) = (self.types(g), self.share);
+        bind(&mut bound, types, g.dialect, || g.rng.chance(share));
         self.admit(bound, g);
     }
 
@@ -200,11 +222,15 @@ fn plain_query(g: &mut Generator) -> Option<Query> {
 }
 
 /// Makes some of a statement's literals parameters, under a cast where they need one.
-fn bind(statement: &mut Statement, types: &[ParameterType], share: u32, g: &mut Generator) {
-    let dialect = g.dialect;
+fn bind(
+    statement: &mut Statement,
+    types: &[ParameterType],
+    dialect: &Dialect,
+    mut chosen: impl FnMut() -> bool,
+) {
     each_literal(statement, dialect, |expr, place| {
         let Expr::Literal(value) = expr else { return };
-        if !place.free || !g.rng.chance(share) {
+        if !place.free || !chosen() {
             return;
         }
         let Some(ty) = types.iter().find(|ty| ty.holds(value) && (!value.is_null() || ty.name.is_empty()))

@@ -33,7 +33,7 @@ mod places;
 mod run;
 
 use super::judge::{self, Difference, Equality};
-use super::{Oracle, freedom, gate, health, validate};
+use super::{Given, Oracle, freedom, gate, health, validate};
 use crate::engine::{ErrorClass, Reply, SqlError, Trouble};
 use crate::finding::{Arm, ArmOutcome, Class, Evidence, Verdict};
 use crate::generate::Generator;
@@ -73,6 +73,10 @@ impl Oracle for Epsc {
 
     fn propose(&self, generator: &mut Generator) -> Option<Subject> {
         draw::subject(self.name(), generator)
+    }
+
+    fn adopt(&self, given: &Given) -> Vec<Subject> {
+        draw::adopted(self.name(), given)
     }
 
     fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
