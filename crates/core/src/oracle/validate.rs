@@ -12,7 +12,8 @@
 //!
 //! Clauses are taken from the last that is executed to the first. An UPDATE or DELETE is looked at over the
 //! rows of its table, an INSERT over its values; the constraints of the table over the rows that the
-//! statement would write. (After algorithms 1 and 2 of the EPSC paper, but over more rows than its clause got:
+//! statement would write. Of relations that are queries nothing is claimed: conditions are pushed into them, to
+//! rows that they never return. (After algorithms 1 and 2 of the EPSC paper, but over more rows than its clause got:
 //! filters are pushed about.)
 
 use std::collections::HashSet;
@@ -43,8 +44,13 @@ pub fn is_spared(
         return Ok(true);
     }
     session.note("errors of one arm, validated");
-    let mut probes = Probes { known, dialect_types: session.dialect().is_typed(), list: Vec::new() };
+    let mut probes =
+        Probes { known, dialect_types: session.dialect().is_typed(), nested: false, list: Vec::new() };
     probes.statement(statement);
+    // A condition is pushed into a view or a derived table, to rows that it never returns.
+    if probes.nested && error.class == ErrorClass::Runtime {
+        return Ok(true);
+    }
     let mut asked = HashSet::new();
     for probe in probes.list {
         let sql = render::query_to_sql(&probe, session.dialect(), render::Parens::Needed);
@@ -116,6 +122,8 @@ fn is_same(found: &SqlError, error: &SqlError) -> bool {
 struct Probes<'a> {
     known: &'a [&'a Statement],
     dialect_types: bool,
+    /// It reads relations that are queries themselves.
+    nested: bool,
     list: Vec<Query>,
 }
 
@@ -277,6 +285,7 @@ impl Probes<'_> {
         for table in inner {
             match table {
                 TableRef::Derived { query, lateral, .. } => {
+                    self.nested = true;
                     let outer = if lateral { outer } else { &[] };
                     let query = Query { with: query.with.clone().or(with.cloned()), ..*query };
                     self.query(&query, outer);
@@ -295,6 +304,7 @@ impl Probes<'_> {
                 _ => None,
             })
             .collect();
+        self.nested |= !views.is_empty() || with.is_some();
         views.iter().for_each(|query| self.query(query, &[]));
     }
 
@@ -331,6 +341,13 @@ impl Probes<'_> {
             }
             let named = around.iter().filter(|table| names(&part, table)).cloned().collect::<Vec<_>>();
             self.forced([&part].into_iter(), &named, with);
+            // A column without its table may be any one's.
+            if any_expr(&part, |inner| matches!(inner, Expr::Column(reference) if reference.table.is_none()))
+            {
+                for table in &around {
+                    self.forced([&part].into_iter(), std::slice::from_ref(table), with);
+                }
+            }
             self.subqueries(&part, &around);
         }
     }

@@ -55,8 +55,8 @@ pub fn spelled(cell: mysql::Value, column: &Column) -> Option<Vec<u8>> {
         mysql::Value::Bytes(bytes) => return Some(bytes),
         mysql::Value::Int(int) => int.to_string(),
         mysql::Value::UInt(int) => int.to_string(),
-        mysql::Value::Float(real) => real.to_string(),
-        mysql::Value::Double(real) => real.to_string(),
+        mysql::Value::Float(real) => digits(real.into(), real.to_string(), column),
+        mysql::Value::Double(real) => digits(real, real.to_string(), column),
         mysql::Value::Date(year, month, day, ..)
             if matches!(column.column_type(), MYSQL_TYPE_DATE | MYSQL_TYPE_NEWDATE) =>
         {
@@ -72,6 +72,16 @@ pub fn spelled(cell: mysql::Value, column: &Column) -> Option<Vec<u8>> {
         }
     };
     Some(text.into_bytes())
+}
+
+/// A float of an expression may have a number of digits, and is cut to it as text.
+fn digits(real: f64, shortest: String, column: &Column) -> String {
+    /// As many as it takes.
+    const NOT_FIXED: u8 = 31;
+    match column.decimals() {
+        fixed if fixed < NOT_FIXED => format!("{real:.*}", usize::from(fixed)),
+        _ => shortest,
+    }
 }
 
 /// As many digits as the column has.
@@ -96,6 +106,17 @@ mod tests {
         assert_eq!(bound(&other(Kind::Timestamp, "1999-12-31 23:59:59.5")), moment);
         let odd = mysql::Value::Bytes(b"some day".to_vec());
         assert_eq!(bound(&other(Kind::Date, "some day")), odd);
+    }
+
+    #[test]
+    fn floats_come_back_with_the_digits_that_text_has() {
+        use mysql::consts::ColumnType::MYSQL_TYPE_DOUBLE;
+        let told = |real: f64, decimals| {
+            let column = Column::new(MYSQL_TYPE_DOUBLE).with_decimals(decimals);
+            String::from_utf8(spelled(mysql::Value::Double(real), &column).unwrap()).unwrap()
+        };
+        assert_eq!(told(0.4714045207910317, 4), "0.4714");
+        assert_eq!(told(0.4714045207910317, 31), "0.4714045207910317");
     }
 
     #[test]

@@ -23,6 +23,7 @@
 //!   be found there again; none in an ESCAPE, a window, or the arguments of what wants literals.
 //! - Steps change only tables that they made, so both arms begin with the same database.
 //! - No change whose outcome depends on which row comes first: updates of keys, rows of a query into keys.
+//! - A difference of representation alone is none where parameters have no cast and values have types.
 //! - The answer is defined (SOUNDNESS 0); sums of floats may be rounded in another order.
 //! - An error of one arm only is validated first. What differs after a change that failed in one arm says
 //!   nothing, so the case ends there.
@@ -34,6 +35,7 @@ mod run;
 
 use super::judge::{self, Difference, Equality};
 use super::{Given, Oracle, freedom, gate, health, validate};
+use crate::dialect::{Dialect, Feature};
 use crate::engine::{ErrorClass, Reply, SqlError, Trouble};
 use crate::finding::{Arm, ArmOutcome, Class, Evidence, Verdict};
 use crate::generate::Generator;
@@ -42,7 +44,7 @@ use crate::sql::render::to_sql;
 use crate::sql::*;
 use crate::subject::Subject;
 
-use case::Case;
+use case::{Case, Road};
 use run::{PreparedArm, Ran};
 
 pub struct Epsc;
@@ -291,6 +293,9 @@ impl Trial<'_> {
         if let Some(reason) = gate::undefined(&looked_at, dialect) {
             return Ok(Verdict::skip(reason));
         }
+        if difference.class == Class::Representation && infers_types(self.case, dialect) {
+            return Ok(Verdict::skip("type that follows from a parameter's place"));
+        }
         if let Some(Statement::Query(query)) = test {
             if let (Reply::Rows(one), Reply::Rows(other)) = (&self.ordinary.replies[at], &reply)
                 && judge::compare(&judge::rounded(one), &judge::rounded(other), equality(query)).is_none()
@@ -348,6 +353,12 @@ fn outcome(reply: Reply) -> ArmOutcome {
 
 fn is_refusal(error: &SqlError, session: &Session) -> bool {
     session.dialect().preparing.refusals.iter().any(|part| error.message.contains(&**part))
+}
+
+/// Parameters without a cast, where values have types: what is computed of them may be of another one.
+fn infers_types(case: &Case, dialect: &Dialect) -> bool {
+    let types = dialect.preparing.types(case.road != Road::Interface);
+    !dialect.can(Feature::DynamicTyping) && types.iter().any(|ty| ty.name.is_empty())
 }
 
 /// Of several values that are equal to the engine any may be returned.
