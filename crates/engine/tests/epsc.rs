@@ -3,6 +3,7 @@
 mod common;
 
 use common::{check, check_on, open, sqlite};
+use dissent_core::dialect::Feature;
 use dissent_core::engine::{Engine, ErrorClass, Reply, SqlError};
 use dissent_core::finding::{Arm, ArmOutcome, Class, Evidence, Verdict};
 use dissent_core::sql::*;
@@ -537,6 +538,7 @@ fn every_engine_agrees_with_itself_on_both_roads() {
             let mut table = create("t0", &[("c0", &column(Kind::Int)), ("c1", &column(Kind::Text))]);
             if let (Statement::CreateTable(create), Some(option)) =
                 (&mut table, dialect.table_options.first())
+                && dialect.can(Feature::TableOptionNeeded)
             {
                 create.options.push(option.name.clone());
             }

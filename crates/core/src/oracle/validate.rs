@@ -29,7 +29,7 @@ use crate::triage::abstracted;
 const MOST_PROBES: usize = 300;
 
 /// Whether a part of the statement, forced, fails like this. `known` are statements that define the tables
-/// and views it reads, as far as they are known. The rows of a table that the statement updates may be others
+/// and views it reads, as far as they are known. The rows of a table that the statement changes may be others
 /// afterwards.
 pub fn is_spared(
     statement: &Statement,
@@ -68,18 +68,33 @@ fn is_spared_conversion(
     error: &SqlError,
     session: &mut Session,
 ) -> Result<bool, Trouble> {
-    let Statement::Update(update) = statement else { return Ok(false) };
-    for Assignment { column, value } in &update.assignments {
+    let (table, written): (&Name, Vec<(&Name, &Expr)>) = match statement {
+        Statement::Update(update) => {
+            let written = update.assignments.iter().map(|assignment| (&assignment.column, &assignment.value));
+            (&update.table, written.collect())
+        }
+        Statement::Insert(Insert { table, columns, source: InsertSource::Query(query), .. }) => {
+            let items = query.as_select().map(|select| select.items.as_slice()).unwrap_or_default();
+            let written = std::iter::zip(columns, items).filter_map(|(column, item)| match item {
+                SelectItem::Expr { expr, .. } => Some((column, expr)),
+                _ => None,
+            });
+            (table, written.collect())
+        }
+        _ => return Ok(false),
+    };
+    for (column, value) in written {
         let reads = any_expr(value, |inner| matches!(inner, Expr::Column(_)));
-        let source = match reads {
-            true => {
-                let from = vec![TableRef::table(update.table.clone())];
+        let source = match (reads, statement) {
+            (false, _) => InsertSource::Values(vec![vec![value.clone()]]),
+            (true, Statement::Update(_)) => {
+                let from = vec![TableRef::table(table.clone())];
                 let items = vec![value.clone().into()];
                 InsertSource::Query(Box::new(Query::select(Select { items, from, ..Select::default() })))
             }
-            false => InsertSource::Values(vec![vec![value.clone()]]),
+            _ => continue,
         };
-        let (table, columns) = (update.table.clone(), vec![column.clone()]);
+        let (table, columns) = (table.clone(), vec![column.clone()]);
         let insert = Statement::Insert(Insert { table, or: None, columns, source, upsert: None });
         match session.run(&insert)? {
             Reply::Failed(found) if is_same(&found, error) => return Ok(true),
