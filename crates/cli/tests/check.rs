@@ -73,6 +73,30 @@ fn a_sound_script_is_checked_and_what_is_not_understood_is_said() {
 }
 
 #[test]
+fn a_script_that_the_engine_does_not_survive_is_a_finding_and_the_next_one_is_checked() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = ["CREATE TABLE t0(c0 INT)", "INSERT INTO t0 VALUES (1)", "SELECT c0 FROM t0 WHERE c0 > 0"];
+    write(directory.path(), "a.sql", &script);
+    write(directory.path(), "b.sql", &script);
+    let args = ["check", "a.sql", "b.sql", "--oracles", "norec"];
+    let said = run(dissent(directory.path()).args(args).env("DISSENT_TEST_FAULT", "crash@1"));
+    assert_eq!(said.code, Some(1), "{}\n{}", said.stdout, said.stderr);
+    assert!(
+        said.stdout.contains("a.sql: crash (crash)") && !said.stdout.contains("b.sql:"),
+        "{}",
+        said.stdout
+    );
+    let norec = said.stdout.lines().find(|line| line.starts_with("norec")).unwrap_or_default();
+    assert_eq!(norec.split_whitespace().nth(1), Some("2"), "{}", said.stdout);
+
+    let hangs = run(dissent(directory.path())
+        .args(args)
+        .args(["--hang-limit", "3s"])
+        .env("DISSENT_TEST_FAULT", "hang@0"));
+    assert!(hangs.stdout.contains("a.sql: hang (crash)"), "{}\n{}", hangs.stdout, hangs.stderr);
+}
+
+#[test]
 fn what_cannot_be_checked_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     let check = |args: &[&str]| run(dissent(directory.path()).arg("check").args(args));

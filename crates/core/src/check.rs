@@ -43,6 +43,8 @@ pub fn script(
     let mut read = Read { statements: statements.len(), ..Read::default() };
     watcher.case(number, 0);
     let replies = import::verify(&mut statements, session)?;
+    // The state is built anew from here on.
+    watcher.case(number, 0);
     for (imported, reply) in statements.iter().zip(&replies) {
         if let Reply::Failed(error) = reply {
             read.failures.push((imported.line, error.message.clone()));

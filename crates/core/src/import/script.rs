@@ -149,7 +149,7 @@ fn records(text: &str) -> Vec<Part> {
 fn tcl(text: &str) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut line_begins = 0;
-    for (number, line) in text.lines().enumerate() {
+    for (number, line) in text.split_inclusive('\n').enumerate() {
         let trimmed = line.trim_start();
         let runs = TCL_COMMANDS.iter().any(|command| {
             let bracketed =
@@ -162,7 +162,7 @@ fn tcl(text: &str) -> Vec<Part> {
             let body = braced(&text[opens..]);
             parts.extend(sql(body, number + 1).into_iter().filter(|part| !part.sql.contains('$')));
         }
-        line_begins += line.len() + 1;
+        line_begins += line.len();
     }
     parts
 }
@@ -215,8 +215,8 @@ mod tests {
     #[test]
     fn sql_in_the_braces_of_tcl_is_found() {
         let script = "set testdir x\ndo_execsql_test a-1 {\n  CREATE TABLE t(a);\n  SELECT '{}' IS NULL;\n} {0}\ndo_test a-2 {execsql {SELECT 1}} {1}\nexecsql {SELECT $x}\n";
-        let texts = texts("a.test", script);
-        assert_eq!(texts[0], "CREATE TABLE t(a)");
-        assert_eq!(texts.last().unwrap(), "SELECT 1");
+        let wanted = ["CREATE TABLE t(a)", "SELECT '{}' IS NULL", "SELECT 1"];
+        assert_eq!(texts("a.test", script), wanted);
+        assert_eq!(texts("a.test", &script.replace('\n', "\r\n")), wanted);
     }
 }
