@@ -95,10 +95,7 @@ impl Lower<'_> {
             Some(ast::Distinct::Distinct) => true,
             Some(_) => return refuse("DISTINCT ON"),
         };
-        let group_by = match &select.group_by {
-            ast::GroupByExpr::Expressions(keys, modifiers) if modifiers.is_empty() => self.exprs(keys)?,
-            _ => return refuse("GROUP BY with more than keys"),
-        };
+        let (grouping, group_by) = self.group_by(&select.group_by)?;
         let window = |ast::NamedWindowDefinition(name, window): &ast::NamedWindowDefinition| match window {
             ast::NamedWindowExpr::WindowSpec(spec) => {
                 Ok(NamedWindow { name: self.name(name), spec: self.window_spec(spec)? })
@@ -111,10 +108,30 @@ impl Lower<'_> {
             from: select.from.iter().map(|table| self.joined(table)).collect::<Lowered<_>>()?,
             filter: self.optional(select.selection.as_ref())?,
             group_by,
-            grouping: Grouping::Plain,
+            grouping,
             having: self.optional(select.having.as_ref())?,
             windows: select.named_window.iter().map(window).collect::<Lowered<_>>()?,
         })
+    }
+
+    fn group_by(&self, group_by: &ast::GroupByExpr) -> Lowered<(Grouping, Vec<Expr>)> {
+        let ast::GroupByExpr::Expressions(keys, modifiers) = group_by else { return refuse("GROUP BY ALL") };
+        let (grouping, sets) = match (keys.as_slice(), modifiers.as_slice()) {
+            ([ast::Expr::Rollup(sets)], []) => (Grouping::Rollup, sets.as_slice()),
+            ([ast::Expr::Cube(sets)], []) => (Grouping::Cube, sets.as_slice()),
+            ([ast::Expr::GroupingSets(sets)], []) => match sets.split_last() {
+                Some((last, keys)) if last.is_empty() => (Grouping::Sets, keys),
+                _ => return refuse("GROUPING SETS without the empty one at the end"),
+            },
+            (keys, []) => return Ok((Grouping::Plain, self.exprs(keys)?)),
+            (keys, [ast::GroupByWithModifier::Rollup]) => return Ok((Grouping::Rollup, self.exprs(keys)?)),
+            _ => return refuse("GROUP BY with more than keys"),
+        };
+        let alone = |set: &Vec<ast::Expr>| match set.as_slice() {
+            [key] => self.expr(key),
+            _ => refuse("several keys as one"),
+        };
+        Ok((grouping, sets.iter().map(alone).collect::<Lowered<_>>()?))
     }
 
     fn item(&self, item: &ast::SelectItem) -> Lowered<SelectItem> {
