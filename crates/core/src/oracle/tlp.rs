@@ -315,6 +315,7 @@ fn selects_keys(select: &mut Select) -> bool {
     let keys = select.group_by.clone();
     select.items = keys.into_iter().map(SelectItem::from).collect();
     select.distinct = false;
+    select.grouping = Grouping::Plain;
     select.having = None;
     !select.group_by.is_empty()
 }
