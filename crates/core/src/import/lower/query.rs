@@ -89,16 +89,34 @@ impl Lower<'_> {
         })
     }
 
+    fn group_by(&self, group_by: &ast::GroupByExpr) -> Lowered<(Grouping, Vec<Expr>)> {
+        let ast::GroupByExpr::Expressions(keys, modifiers) = group_by else {
+            return refuse("GROUP BY ALL");
+        };
+        // Sets of one key each; GROUPING SETS have the empty one as well.
+        let alone = |sets: &[Vec<ast::Expr>]| match sets.iter().all(|set| set.len() == 1) {
+            true => self.exprs(&sets.concat()),
+            false => refuse("GROUP BY sets of several keys"),
+        };
+        Ok(match (&keys[..], &modifiers[..]) {
+            ([ast::Expr::Rollup(sets)], []) => (Grouping::Rollup, alone(sets)?),
+            ([ast::Expr::Cube(sets)], []) => (Grouping::Cube, alone(sets)?),
+            ([ast::Expr::GroupingSets(sets)], []) if sets.last().is_some_and(Vec::is_empty) => {
+                (Grouping::Sets, alone(&sets[..sets.len() - 1])?)
+            }
+            (keys, []) => (Grouping::Plain, self.exprs(keys)?),
+            (keys, [ast::GroupByWithModifier::Rollup]) => (Grouping::Rollup, self.exprs(keys)?),
+            _ => return refuse("GROUP BY with more than keys"),
+        })
+    }
+
     fn select(&self, select: &ast::Select) -> Lowered<Select> {
         let distinct = match &select.distinct {
             None => false,
             Some(ast::Distinct::Distinct) => true,
             Some(_) => return refuse("DISTINCT ON"),
         };
-        let group_by = match &select.group_by {
-            ast::GroupByExpr::Expressions(keys, modifiers) if modifiers.is_empty() => self.exprs(keys)?,
-            _ => return refuse("GROUP BY with more than keys"),
-        };
+        let (grouping, group_by) = self.group_by(&select.group_by)?;
         let window = |ast::NamedWindowDefinition(name, window): &ast::NamedWindowDefinition| match window {
             ast::NamedWindowExpr::WindowSpec(spec) => {
                 Ok(NamedWindow { name: self.name(name), spec: self.window_spec(spec)? })
@@ -111,7 +129,7 @@ impl Lower<'_> {
             from: select.from.iter().map(|table| self.joined(table)).collect::<Lowered<_>>()?,
             filter: self.optional(select.selection.as_ref())?,
             group_by,
-            grouping: Grouping::Plain,
+            grouping,
             having: self.optional(select.having.as_ref())?,
             windows: select.named_window.iter().map(window).collect::<Lowered<_>>()?,
         })
