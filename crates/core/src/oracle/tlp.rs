@@ -46,9 +46,11 @@ fn partitions(predicate: &Expr) -> [(&'static str, Expr); 3] {
 /// The SELECT of a subject whose query is nothing but that.
 fn plain_select(subject: &Subject) -> Option<(&Query, &Select, &Expr)> {
     let query = subject.query()?;
+    let select = query.as_select()?;
     let plain = query.limit.is_none() && query.offset.is_none() && query.order_by.is_empty();
     match subject.exprs.as_slice() {
-        [predicate] if plain => Some((query, query.as_select()?, predicate)),
+        // A partition has subtotals of its own.
+        [predicate] if plain && select.grouping.is_plain() => Some((query, select, predicate)),
         _ => None,
     }
 }

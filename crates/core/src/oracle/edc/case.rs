@@ -170,7 +170,8 @@ pub fn strip(expr: &Expr) -> Expr {
 pub fn has_identity(kind: Kind, dialect: &Dialect) -> bool {
     let mut types = dialect.types.iter().filter(|entry| entry.ty.kind == kind && !entry.dual).peekable();
     match kind {
-        Kind::Any => false,
+        // 0.0 and -0.0 are equal.
+        Kind::Any | Kind::Real => false,
         Kind::Bool => true,
         _ => types.peek().is_some() && types.all(|entry| entry.identity),
     }
