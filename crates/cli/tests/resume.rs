@@ -97,6 +97,10 @@ fn nothing_printed_is_lost_and_nothing_comes_twice_whoever_is_killed() {
             .spawn()
             .unwrap();
         let lines = printed_by(&mut hunt);
+        // Before that there is nothing to go on with.
+        while !out.join("campaign.json").exists() {
+            std::thread::sleep(Duration::from_millis(20));
+        }
         loop {
             std::thread::sleep(Duration::from_millis(rng.between(100, 1500) as u64));
             let children = children_of(hunt.id());

@@ -89,27 +89,6 @@ impl Lower<'_> {
         })
     }
 
-    fn group_by(&self, group_by: &ast::GroupByExpr) -> Lowered<(Grouping, Vec<Expr>)> {
-        let ast::GroupByExpr::Expressions(keys, modifiers) = group_by else {
-            return refuse("GROUP BY ALL");
-        };
-        // Sets of one key each; GROUPING SETS have the empty one as well.
-        let alone = |sets: &[Vec<ast::Expr>]| match sets.iter().all(|set| set.len() == 1) {
-            true => self.exprs(&sets.concat()),
-            false => refuse("GROUP BY sets of several keys"),
-        };
-        Ok(match (&keys[..], &modifiers[..]) {
-            ([ast::Expr::Rollup(sets)], []) => (Grouping::Rollup, alone(sets)?),
-            ([ast::Expr::Cube(sets)], []) => (Grouping::Cube, alone(sets)?),
-            ([ast::Expr::GroupingSets(sets)], []) if sets.last().is_some_and(Vec::is_empty) => {
-                (Grouping::Sets, alone(&sets[..sets.len() - 1])?)
-            }
-            (keys, []) => (Grouping::Plain, self.exprs(keys)?),
-            (keys, [ast::GroupByWithModifier::Rollup]) => (Grouping::Rollup, self.exprs(keys)?),
-            _ => return refuse("GROUP BY with more than keys"),
-        })
-    }
-
     fn select(&self, select: &ast::Select) -> Lowered<Select> {
         let distinct = match &select.distinct {
             None => false,
