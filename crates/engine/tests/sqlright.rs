@@ -177,8 +177,10 @@ fn the_bugs_that_sqlright_found_in_sqlite_are_caught_and_gone_from_the_newest() 
     }
     let Some((mut engine, dialect)) = open("sqlite@3.34.0") else { return };
     for (number, subject) in &listings {
-        let verdict = check_on(engine.as_mut(), &dialect, subject);
-        let Verdict::Bug(evidence) = verdict else { panic!("listing {number}: {verdict:?}") };
+        // What 3.34.0 reads behind the end of a key (listing 13) depends on what else is in its memory.
+        let mut verdicts = (0..10).map(|_| check_on(engine.as_mut(), &dialect, subject));
+        let bug = verdicts.find(|verdict| matches!(verdict, Verdict::Bug(_)));
+        let Some(Verdict::Bug(evidence)) = bug else { panic!("listing {number} is not caught") };
         assert_eq!(evidence.class, Class::WrongRows, "listing {number}");
     }
 }
