@@ -129,7 +129,8 @@ impl<'s, 'e> Prober<'s, 'e> {
                     None => return Ok(vec![Operation::unusable(candidate, Why::UnknownType, param.clone())]),
                 }
             }
-            if let (true, Some(&last)) = (candidate.more, tuple.last()) {
+            // An operator's form has places for just these.
+            if let (true, Some(&last)) = (candidate.more && candidate.form.is_none(), tuple.last()) {
                 let longer = [tuple.clone(), vec![last]].concat();
                 tuples.push(longer);
             }
