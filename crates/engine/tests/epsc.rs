@@ -464,6 +464,25 @@ fn no_step_depends_on_which_row_comes_first() {
     assert_skipped_on_lossy(&keyed(rows), "rows of a query that meet a key");
 }
 
+/// Once the largest number is used up, SQLite draws any for a key that is the row's number. Which of two keys that
+/// is does not matter.
+#[test]
+fn a_row_number_that_the_engine_draws_is_skipped() {
+    let Statement::CreateTable(mut table) = create("t1", &[("c0", "INTEGER"), ("c1", "INTEGER")]) else {
+        return;
+    };
+    table.columns[0].constraints.push(ColumnConstraint::Unique { on_conflict: None });
+    let key = IndexKey { expr: Expr::bare_column("c1"), prefix: None, collation: None, desc: false };
+    table.constraints.push(TableConstraint::PrimaryKey(vec![key]));
+    let keyed = |key: Expr| {
+        let mut subject = with(insert("t1", &["c0", "c1"], vec![Expr::int(1), key]));
+        subject.tests.insert(0, Statement::CreateTable(table.clone()));
+        subject
+    };
+    assert_skipped_on_lossy(&keyed(Expr::null()), "row number that the engine draws");
+    assert_passes(check(&keyed(Expr::int(5))));
+}
+
 // Values that change, changes of rows, and both roads.
 
 #[test]

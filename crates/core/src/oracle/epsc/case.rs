@@ -99,18 +99,24 @@ impl<'a> Case<'a> {
             column.ty.name.eq_ignore_ascii_case("integer")
                 && keys.contains(&Expr::bare_column(column.name.clone()))
         };
-        let Some(alias) = create.columns.iter().find(alias).map(|column| &column.name) else { return false };
+        let aliases: Vec<&Name> = create.columns.iter().filter(alias).map(|column| &column.name).collect();
+        if aliases.is_empty() {
+            return false;
+        }
         let InsertSource::Values(rows) = &insert.source else { return true };
         let names: Vec<&Name> = match insert.columns.is_empty() {
             true => create.columns.iter().map(|column| &column.name).collect(),
             false => insert.columns.iter().collect(),
         };
-        let at = names.iter().position(|name| *name == alias);
-        let given = |row: &Vec<Expr>| {
-            let value = at.and_then(|at| row.get(at));
-            matches!(value, Some(Expr::Literal(value) | Expr::Bound(value)) if !value.is_null())
-        };
-        !rows.iter().all(given)
+        // Whichever of several keys is the alias.
+        aliases.into_iter().any(|alias| {
+            let at = names.iter().position(|name| *name == alias);
+            let given = |row: &Vec<Expr>| {
+                let value = at.and_then(|at| row.get(at));
+                matches!(value, Some(Expr::Literal(value) | Expr::Bound(value)) if !value.is_null())
+            };
+            !rows.iter().all(given)
+        })
     }
 
     fn has_key(&self, table: &Name) -> bool {
