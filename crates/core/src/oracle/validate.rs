@@ -47,7 +47,8 @@ pub fn is_spared(
     let mut probes =
         Probes { known, dialect_types: session.dialect().is_typed(), nested: false, list: Vec::new() };
     probes.statement(statement);
-    // A condition is pushed into a view or a derived table, to rows that it never returns.
+    // A condition is pushed into a view or a derived table, to rows that it never returns; and a set operator
+    // converts what its branches return, to a type that no expression shows.
     if probes.nested && error.class == ErrorClass::Runtime {
         return Ok(true);
     }
@@ -122,7 +123,7 @@ fn is_same(found: &SqlError, error: &SqlError) -> bool {
 struct Probes<'a> {
     known: &'a [&'a Statement],
     dialect_types: bool,
-    /// It reads relations that are queries themselves.
+    /// It reads relations that are queries themselves, or puts several together.
     nested: bool,
     list: Vec<Query>,
 }
@@ -257,6 +258,7 @@ impl Probes<'_> {
         match body {
             Body::Select(select) => self.select(select, outer, with),
             Body::Compound { left, right, .. } => {
+                self.nested = true;
                 self.body(left, outer, with);
                 self.body(right, outer, with);
             }
