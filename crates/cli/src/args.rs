@@ -363,13 +363,18 @@ pub enum KnownAction {
 
 #[derive(Debug, clap::Args)]
 pub struct FindingsArgs {
-    /// The campaign's directory [default: the newest one in dissent-out]
+    /// The directories of campaigns [default: the newest one in dissent-out]
     #[arg(value_name = "DIR")]
-    pub campaign: Option<PathBuf>,
+    pub campaigns: Vec<PathBuf>,
 
     /// How to print the list
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: SummaryFormat,
+
+    /// Print tables in Markdown instead, over every example that is kept: how small findings became and what that
+    /// took, and how well signatures tell the bugs apart that have different histories (see `dissent bisect`)
+    #[arg(long, conflicts_with = "format")]
+    pub measure: bool,
 }
 
 #[cfg(test)]

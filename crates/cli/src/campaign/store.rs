@@ -275,8 +275,18 @@ pub fn is_campaign(directory: &Path) -> bool {
 
 /// The directories of a campaign's findings, by name.
 pub fn finding_directories(campaign: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let parent = campaign.join(FINDINGS);
-    let entries = match fs::read_dir(&parent) {
+    directories_in(&campaign.join(FINDINGS))
+}
+
+/// The directories of its findings and of all further examples that were kept.
+pub fn example_directories(campaign: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let mut directories = finding_directories(campaign)?;
+    directories.extend(directories_in(&campaign.join(DUPLICATES))?);
+    Ok(directories)
+}
+
+fn directories_in(parent: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let entries = match fs::read_dir(parent) {
         Ok(entries) => entries,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => bail!("cannot read {}: {error}", parent.display()),

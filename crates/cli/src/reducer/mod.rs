@@ -58,7 +58,8 @@ impl Job<'_> {
         observer: &mut dyn Observer,
     ) -> anyhow::Result<Reduced> {
         let class = finding.evidence.class;
-        let deadline = Instant::now() + self.allowance.time;
+        let started = Instant::now();
+        let deadline = started + self.allowance.time;
         let failures = match checker.check(&finding.subject)? {
             Answer::Fails { evidence, setup_failures } if evidence.class == class => setup_failures,
             other => return Ok(Reduced::Unstable(why_unstable(&other))),
@@ -109,11 +110,16 @@ impl Job<'_> {
             statements_before: finding.subject.setup.len(),
             tokens_before: Weight::of(&finding.subject, self.dialect).tokens,
             tokens: Weight::of(&reduction.subject, self.dialect).tokens,
+            seconds: None,
         });
         smaller.subject = reduction.subject;
         let restated = self.restate(&smaller, checker)?;
         let named = restated.as_ref().unwrap_or(&smaller.subject);
         smaller.triage.signature = Some(triage::signature(named, class, &smaller.evidence.difference));
+        if let Some(note) = &mut smaller.triage.reduction {
+            // A clock tells no more than that.
+            note.seconds = Some((started.elapsed().as_secs_f64() * 1e3).round() / 1e3);
+        }
         Ok(Reduced::Confirmed(Box::new(smaller)))
     }
 }

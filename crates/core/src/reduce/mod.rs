@@ -21,7 +21,7 @@ mod statements;
 mod weight;
 
 pub use driver::{Budget, Reduction, reduce};
-pub use weight::{Weight, tokens};
+pub use weight::{Weight, tokens, tokens_beyond_keywords};
 
 use crate::subject::Subject;
 
