@@ -272,7 +272,9 @@ pub struct ReduceArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct BisectArgs {
-    /// The finding: its directory, or its finding.json; what is learned is written to it and its report.md
+    /// The finding: its directory, or its finding.json; or a campaign's directory, for all of its findings
+    ///
+    /// What is learned is written to each of them and its report.md.
     #[arg(value_name = "DIR")]
     pub finding: PathBuf,
 
