@@ -274,7 +274,9 @@ pub struct ReduceArgs {
 pub struct BisectArgs {
     /// The finding: its directory, or its finding.json; or a campaign's directory, for all of its findings
     ///
-    /// What is learned is written to each of them and its report.md.
+    /// What is learned is written to each of them and its report.md. The findings of a campaign are sorted anew by
+    /// it: examples of one bug that have different versions become bugs of their own, and bugs that came and went
+    /// together and need the same become one.
     #[arg(value_name = "DIR")]
     pub finding: PathBuf,
 

@@ -10,9 +10,9 @@ use dissent_core::finding::{Finding, History};
 use dissent_core::triage::{Chronicle, Status};
 
 use super::builds::{self, Build};
-use super::{check_hang_limit, dating};
+use super::{check_hang_limit, dating, known};
 use crate::args::BisectArgs;
-use crate::campaign::{record, store};
+use crate::campaign::{record, regroup, store};
 
 pub fn run(args: BisectArgs) -> anyhow::Result<u8> {
     check_hang_limit(args.hang_limit)?;
@@ -37,36 +37,42 @@ fn of_finding(args: &BisectArgs) -> anyhow::Result<u8> {
     Ok(if failed { crate::FOUND } else { crate::NOTHING_FOUND })
 }
 
-/// Every example that is kept.
+/// Dates every example that is kept, and sorts them anew: what has different versions is not one bug.
 fn of_campaign(args: &BisectArgs) -> anyhow::Result<u8> {
-    let directories = store::example_directories(&args.finding)?;
+    let campaign = &args.finding;
+    let about = store::read_campaign(campaign)?;
+    let directories = store::example_directories(campaign)?;
+    if directories.is_empty() {
+        bail!("the campaign {} has no findings", campaign.display());
+    }
     let findings = directories.iter().map(|directory| record::read(directory));
     let mut findings: Vec<Finding> = findings.collect::<anyhow::Result<_>>()?;
-    let Some(dialect) = findings.first().map(|finding| finding.dialect.clone()) else {
-        bail!("the campaign {} has no findings", args.finding.display());
-    };
-    let versions = versions(args, &dialect)?;
+    let versions = versions(args, &about.dialect)?;
     let names = names(&versions);
     let chronicles = dating::date(args, &findings.iter().collect::<Vec<_>>(), &versions)?;
     let mut dated = 0;
-    let mut out = std::io::stdout().lock();
-    for (at, (directory, finding)) in directories.iter().zip(&mut findings).enumerate() {
-        let history = chronicles[at].history(&names);
-        let name = directory.file_name().unwrap_or_default().to_string_lossy();
-        let text =
-            history.as_ref().map_or("No version that was checked fails.".to_string(), history_in_words);
-        writeln!(out, "{name}: {text}")?;
-        if history.is_some() {
-            note(finding, history, directory)?;
+    for (at, finding) in findings.iter_mut().enumerate() {
+        if let Some(history) = chronicles[at].history(&names) {
+            note(finding, Some(history), &directories[at])?;
             dated += 1;
         }
     }
-    writeln!(out, "\n{dated} of {} findings dated", findings.len())?;
+    let known = known::of(&about.dialect, &about.engine_version, &[])?;
+    let bugs = regroup::regroup(campaign, about.keep_duplicates, &directories, &findings, &known)?;
+    let mut out = std::io::stdout().lock();
+    for bug in &bugs {
+        let name = bug.known.as_deref().or(bug.signature.as_deref()).unwrap_or("not reduced");
+        let versions = bug.versions.as_deref().unwrap_or("not dated");
+        writeln!(out, "{:<28} seen {:>5}  {versions:<18}  {name}", bug.id, bug.count)?;
+    }
+    writeln!(
+        out,
+        "\n{dated} of {} findings dated over {} versions; {} bugs",
+        findings.len(),
+        versions.len(),
+        bugs.len()
+    )?;
     Ok(if dated > 0 { crate::FOUND } else { crate::NOTHING_FOUND })
-}
-
-fn history_in_words(history: &History) -> String {
-    dissent_core::report::history(history)
 }
 
 fn versions(args: &BisectArgs, dialect: &str) -> anyhow::Result<Vec<Build>> {

@@ -82,7 +82,8 @@ fn measure(campaigns: &[PathBuf]) -> anyhow::Result<u8> {
     }
     let measured: Vec<Exported> =
         findings.iter().map(|(id, finding, dialect)| Exported { id, finding, dialect }).collect();
-    std::io::stdout().write_all(report::measure::reductions(&measured).as_bytes())?;
+    let (small, apart) = (report::measure::reductions(&measured), report::measure::signatures(&measured));
+    write!(std::io::stdout(), "{small}\n{apart}")?;
     Ok(if findings.is_empty() { crate::NOTHING_FOUND } else { crate::FOUND })
 }
 

@@ -68,6 +68,7 @@ pub fn all() -> &'static [&'static dyn Pass] {
         &inline::Inline,
         &relations::OneTable,
         &rows::Merge,
+        &rows::Updates,
         &fold::Fold,
         &schema::Schema,
         &columns::Columns,

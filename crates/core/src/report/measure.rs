@@ -1,11 +1,13 @@
-//! How small findings became and what that took: the table of a benchmark, in Markdown.
+//! How small findings became, what that took, and how well they are told apart: tables in Markdown.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::export::Exported;
+use crate::finding::Finding;
 use crate::reduce::{Weight, tokens_beyond_keywords};
 use crate::sql::render::{expr_to_sql, to_sql};
+use crate::triage::{causes, span};
 
 /// A finding with more statements than this in its setup is named: there must be a reason for it.
 pub const MANY_STATEMENTS: usize = 10;
@@ -19,8 +21,8 @@ pub fn reductions(findings: &[Exported]) -> String {
         targets.entry(&found.finding.target).or_default().push(found);
     }
     let mut out = String::from(
-        "| target | findings | oracles | classes | setup statements: median, 95 %, most | tokens of the whole: median, 95 %, most | tokens of a query beyond keywords: median, 95 %, most | checks: median, 95 % | seconds: median, 95 % |\n\
-         | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
+        "| target | findings | oracles | classes | setup statements: median, 95 %, most | tokens of the whole: median, 95 %, most | tokens of a query: median, 95 %, most | of these beyond keywords and punctuation | checks: median, 95 % | seconds: median, 95 % |\n\
+         | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
     );
     for (target, findings) in &targets {
         row(target, findings, &mut out);
@@ -50,28 +52,29 @@ fn row(name: &str, findings: &[&Exported], out: &mut String) {
     let notes = || findings.iter().filter_map(|found| found.finding.triage.reduction.as_ref());
     let statements = findings.iter().map(|found| found.finding.subject.setup.len() as f64);
     let tokens = findings.iter().map(|found| Weight::of(&found.finding.subject, found.dialect).tokens as f64);
-    let queries = findings.iter().flat_map(|found| queries(found));
+    let whole = findings.iter().flat_map(|found| queries(found, crate::reduce::tokens));
+    let beyond = findings.iter().flat_map(|found| queries(found, tokens_beyond_keywords));
     let _ = writeln!(
         out,
-        "| {name} | {} | {} | {} | {} | {} | {} | {} | {} |",
+        "| {name} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
         findings.len(),
         list(oracles),
         list(classes),
         Spread::of(statements).three(0),
         Spread::of(tokens).three(0),
-        Spread::of(queries).three(0),
+        Spread::of(whole).three(0),
+        Spread::of(beyond).three(0),
         Spread::of(notes().map(|note| note.checks as f64)).two(0),
         Spread::of(notes().filter_map(|note| note.seconds)).two(2),
     );
 }
 
-/// What is under test, statement by statement: the tokens that somebody chose. What an oracle works with beside
-/// the query (a predicate to partition by) goes into it.
-fn queries(found: &Exported) -> Vec<f64> {
+/// The tokens of what is under test, statement by statement. What an oracle works with beside the query (a
+/// predicate to partition by) goes into it.
+fn queries(found: &Exported, count: fn(&str) -> usize) -> Vec<f64> {
     let subject = &found.finding.subject;
-    let beside: usize =
-        subject.exprs.iter().map(|expr| tokens_beyond_keywords(&expr_to_sql(expr, found.dialect))).sum();
-    let own = subject.tests.iter().map(|test| tokens_beyond_keywords(&to_sql(test, found.dialect)));
+    let beside: usize = subject.exprs.iter().map(|expr| count(&expr_to_sql(expr, found.dialect))).sum();
+    let own = subject.tests.iter().map(|test| count(&to_sql(test, found.dialect)));
     own.enumerate().map(|(at, own)| (own + if at == 0 { beside } else { 0 }) as f64).collect()
 }
 
@@ -90,6 +93,63 @@ fn of_large(found: &Exported) -> String {
 
 fn list(names: BTreeSet<&str>) -> String {
     names.into_iter().collect::<Vec<_>>().join(", ")
+}
+
+/// How well signatures tell bugs apart: findings of one cause were there in the same versions. `bugs` is what
+/// signature and versions together make of them.
+pub fn signatures(findings: &[Exported]) -> String {
+    let mut targets: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
+    for found in findings.iter().filter(|found| found.finding.triage.history.is_some()) {
+        targets.entry(&found.finding.target).or_default().push(found.finding);
+    }
+    if targets.is_empty() {
+        return "No finding is dated: `dissent bisect` does that.\n".to_string();
+    }
+    let mut out = String::from(
+        "| target | findings dated | ranges of versions | signatures | of more than one range | bugs | bugs per range |\n\
+         | --- | --- | --- | --- | --- | --- | --- |\n",
+    );
+    let mut ranges = String::from(
+        "\n| target | range of versions | findings | signatures | bugs |\n| --- | --- | --- | --- | --- |\n",
+    );
+    for (target, findings) in targets {
+        let mut by_range: BTreeMap<String, Group> = BTreeMap::new();
+        let mut by_signature: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+        let names = causes(&findings);
+        for (at, finding) in findings.iter().enumerate() {
+            let Some(range) = finding.triage.history.as_ref().map(span) else { continue };
+            let group = by_range.entry(range.clone()).or_default();
+            group.findings += 1;
+            if let (Some(signature), Some(name)) = (finding.triage.signature.as_deref(), &names[at]) {
+                group.signatures.insert(signature);
+                group.bugs.insert(name);
+                by_signature.entry(signature).or_default().insert(range);
+            }
+        }
+        let bugs: usize = by_range.values().map(|group| group.bugs.len()).sum();
+        let _ = writeln!(
+            out,
+            "| {target} | {} | {} | {} | {} | {bugs} | {:.2} |",
+            findings.len(),
+            by_range.len(),
+            by_signature.len(),
+            by_signature.values().filter(|ranges| ranges.len() > 1).count(),
+            bugs as f64 / by_range.len().max(1) as f64,
+        );
+        for (range, group) in &by_range {
+            let (signatures, bugs) = (group.signatures.len(), group.bugs.len());
+            let _ = writeln!(ranges, "| {target} | {range} | {} | {signatures} | {bugs} |", group.findings);
+        }
+    }
+    out + &ranges
+}
+
+/// The findings of one range of versions.
+#[derive(Default)]
+struct Group<'a> {
+    findings: usize,
+    signatures: BTreeSet<&'a str>,
+    bugs: BTreeSet<&'a str>,
 }
 
 /// Numbers in order.
