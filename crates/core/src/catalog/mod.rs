@@ -174,6 +174,11 @@ impl Catalog {
         self.operations.iter().filter(|operation| operation.is_usable())
     }
 
+    /// How many different names the usable operations have.
+    pub fn usable_names(&self) -> usize {
+        self.usable().map(|operation| &*operation.name).collect::<std::collections::BTreeSet<&str>>().len()
+    }
+
     /// Whether it was made for this engine, by this version of Dissent.
     pub fn is_of(&self, dialect: &str, engine_version: &str, fingerprint: u64) -> bool {
         self.format == CATALOG_FORMAT
