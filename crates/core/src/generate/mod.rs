@@ -15,6 +15,7 @@ mod operation;
 mod plan;
 pub mod policy;
 mod query;
+mod recursion;
 mod resolve;
 mod rows;
 mod schema;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::state::{Column, State, Table};
+use super::state::{Column, POOL_SIZE, State, Table};
 use crate::dialect::Dialect;
 use crate::sql::visit::{Visitor, walk_query, walk_table};
 use crate::sql::*;
@@ -41,6 +41,34 @@ impl State {
         columns
     }
 
+    /// The columns of a common table. Of one that reads itself they are the anchor's, as far as its step keeps
+    /// them; the counter by which it ends is known, the rest is computed.
+    pub fn columns_of_common(&self, common: &CommonTable, dialect: &Dialect) -> Vec<Column> {
+        let Some(recursion) = common.recursion() else { return self.columns_of(&common.query, dialect) };
+        let mut anchor = recursion.anchor.clone();
+        for (at, item) in anchor.items.iter_mut().enumerate() {
+            let SelectItem::Expr { alias, .. } = item else { return Vec::new() };
+            *alias = common.column_name(at).cloned();
+            if alias.is_none() {
+                return Vec::new();
+            }
+        }
+        let mut columns = self.columns_of(&Query::select(anchor), dialect);
+        for (at, column) in columns.iter_mut().enumerate() {
+            if !recursion.keeps(at) {
+                *column = computed(column.name.clone(), column.ty.kind);
+            }
+        }
+        if let Some((at, from, to)) = recursion.counter()
+            && let Some(counter) = columns.get_mut(at)
+        {
+            counter.identity = true;
+            counter.whole = Some((0, to));
+            counter.pool = (from..=to).take(POOL_SIZE).map(Value::Int).collect();
+        }
+        columns
+    }
+
     /// The tables a query reads, also by way of views, each once.
     pub fn base_tables_of(&self, query: &Query) -> Vec<&Table> {
         let mut names = tables_read(query);
@@ -69,7 +97,7 @@ impl State {
             TableRef::Table { name, alias, .. } => {
                 let common = with.and_then(|with| with.tables.iter().find(|table| table.name == *name));
                 let columns = match common {
-                    Some(common) => Arc::new(self.columns_of(&common.query, dialect)),
+                    Some(common) => Arc::new(self.columns_of_common(common, dialect)),
                     None => self.table(name).map(|table| table.columns.clone()).unwrap_or_default(),
                 };
                 relations.push((alias.as_ref().unwrap_or(name).clone(), columns));

@@ -9,7 +9,7 @@ use crate::dialect::{Dialect, Feature};
 use crate::sql::*;
 
 /// Values kept per column to draw constants from.
-const POOL_SIZE: usize = 24;
+pub(super) const POOL_SIZE: usize = 24;
 
 #[derive(Clone, Debug, Default)]
 pub struct State {

@@ -134,7 +134,12 @@ impl Visitor for Gate<'_> {
         let before = std::mem::replace(&mut self.in_relation, false);
         if let Some(with) = &query.with {
             for table in &with.tables {
-                self.relation(&table.query);
+                let recursion = table.recursion().filter(|_| with.recursive);
+                match recursion.is_some_and(|recursion| recursion.is_of_one_affinity()) {
+                    // A compound, but its columns are those of its first SELECT.
+                    true => self.query(&table.query),
+                    false => self.relation(&table.query),
+                }
             }
         }
         self.in_relation = before;

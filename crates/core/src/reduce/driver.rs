@@ -6,6 +6,7 @@ use super::weight::{Weight, text};
 use super::{Edit, Pass};
 use crate::dialect::Dialect;
 use crate::engine::Trouble;
+use crate::sql::recursion;
 use crate::subject::Subject;
 
 /// What a reduction may use.
@@ -93,6 +94,11 @@ impl Driver<'_> {
 
     fn attempt(&mut self, edit: &Edit) -> Result<Attempt, Trouble> {
         let Some(candidate) = edit.apply(&self.reduction.subject) else { return Ok(Attempt::Refused) };
+        // Without what ends it a recursion would only be cut off, after long.
+        let ends = |subject: &Subject| subject.tests.iter().all(recursion::ends);
+        if !ends(&candidate) && ends(&self.reduction.subject) {
+            return Ok(Attempt::Refused);
+        }
         let text = text(&candidate, self.dialect);
         let weight = Weight::of_text(&text);
         if weight >= self.weight || self.refused.contains(&text) {
