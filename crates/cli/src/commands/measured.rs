@@ -47,7 +47,10 @@ impl Measured {
                 let OperationFigures { usable, names, seen, .. } = operations;
                 let names = names.map_or(String::new(), |names| format!(" ({})", grouped(names as u64)));
                 let share = percent(*seen as u64, *usable as u64);
-                (format!("{}{names}", grouped(*usable as u64)), format!("{} ({share})", grouped(*seen as u64)))
+                (
+                    format!("{}{names}", grouped(*usable as u64)),
+                    format!("{} ({share})", grouped(*seen as u64)),
+                )
             }
             None => ("–".to_string(), "–".to_string()),
         };
@@ -82,8 +85,7 @@ mod tests {
 
     #[test]
     fn a_campaign_is_a_row() {
-        let operations =
-            r#""operations": {"discovered": 3000, "usable": 2000, "names": 576, "seen": 1500, "only_failing": 1},"#;
+        let operations = r#""operations": {"discovered": 3000, "usable": 2000, "names": 576, "seen": 1500, "only_failing": 1},"#;
         assert_eq!(
             measured(operations).row(),
             "| duckdb 1.5.6 | 12,345 | 99.0 % | 2,000 (576) | 1,500 (75.0 %) | 25.0 / 50.0 / 25.0 % | 2.5 % of CPU |\n"

@@ -22,7 +22,7 @@ pub use sample::SampleType;
 use crate::sql::Name;
 
 /// Raised whenever a catalog written before would be read or made differently.
-pub const CATALOG_FORMAT: u32 = 1;
+pub const CATALOG_FORMAT: u32 = 2;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Catalog {

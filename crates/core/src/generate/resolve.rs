@@ -160,10 +160,10 @@ fn computed(name: Name, kind: Kind) -> Column {
 }
 
 fn aggregated(aggregate: &Aggregate, kind: &dyn Fn(&Expr) -> Kind) -> Kind {
-    match (&*aggregate.name, aggregate.args.first()) {
-        ("COUNT" | "SUM" | "RANK" | "DENSE_RANK", _) => Kind::Int,
+    match (&*aggregate.name.to_ascii_uppercase(), aggregate.args.first()) {
+        ("COUNT" | "SUM" | "RANK" | "DENSE_RANK" | "ROW_NUMBER" | "NTILE", _) => Kind::Int,
         ("PERCENT_RANK" | "CUME_DIST", _) => Kind::Real,
-        ("MIN" | "MAX" | "FIRST_VALUE" | "LAST_VALUE", Some(arg)) => kind(arg),
+        ("MIN" | "MAX" | "FIRST_VALUE" | "LAST_VALUE" | "NTH_VALUE" | "LAG" | "LEAD", Some(arg)) => kind(arg),
         _ => Kind::Any,
     }
 }

@@ -92,7 +92,10 @@ impl Recursion<'_> {
     fn computes(&self, at: usize) -> bool {
         let is_computed = |select| {
             item(select, at).is_some_and(|expr| {
-                !matches!(expr, Expr::Column(_) | Expr::Cast { .. } | Expr::Collate { .. } | Expr::Subquery(_))
+                !matches!(
+                    expr,
+                    Expr::Column(_) | Expr::Cast { .. } | Expr::Collate { .. } | Expr::Subquery(_)
+                )
             })
         };
         is_computed(self.anchor) && is_computed(self.step)
@@ -117,7 +120,9 @@ impl Recursion<'_> {
                     if self.is_own_column(left, at) && small(right) == Some(1)
             );
             let bound = |condition: &&Expr| match condition {
-                Expr::Binary { op: BinaryOp::Lt, left, right } if self.is_own_column(left, at) => small(right),
+                Expr::Binary { op: BinaryOp::Lt, left, right } if self.is_own_column(left, at) => {
+                    small(right)
+                }
                 _ => None,
             };
             let to = conditions.iter().filter_map(bound).min()?;
@@ -150,7 +155,8 @@ pub fn ends(statement: &Statement) -> bool {
     impl Visitor for Ends {
         fn query(&mut self, query: &Query) {
             for table in query.with.iter().filter(|with| with.recursive).flat_map(|with| &with.tables) {
-                self.0 &= !table.reads_itself() || table.recursion().is_some_and(|recursion| recursion.counter().is_some());
+                self.0 &= !table.reads_itself()
+                    || table.recursion().is_some_and(|recursion| recursion.counter().is_some());
             }
             walk_query(self, query);
         }
