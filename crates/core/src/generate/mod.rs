@@ -20,6 +20,8 @@ mod resolve;
 mod rows;
 mod schema;
 pub mod state;
+#[cfg(test)]
+mod tests;
 mod values;
 mod window;
 
