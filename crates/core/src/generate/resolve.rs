@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::Relation;
 use super::state::{Column, POOL_SIZE, State, Table};
 use crate::dialect::Dialect;
 use crate::sql::visit::{Visitor, walk_query, walk_table};
@@ -166,6 +167,23 @@ fn aggregated(aggregate: &Aggregate, kind: &dyn Fn(&Expr) -> Kind) -> Kind {
         ("MIN" | "MAX" | "FIRST_VALUE" | "LAST_VALUE" | "NTH_VALUE" | "LAG" | "LEAD", Some(arg)) => kind(arg),
         _ => Kind::Any,
     }
+}
+
+/// The kind of an expression over these relations, `Any` where it is not known.
+pub fn kind_within(expr: &Expr, relations: &[Relation], dialect: &Dialect) -> Kind {
+    let kind_of_column = |reference: &ColumnRef| {
+        let named =
+            |relation: &&Relation| reference.table.as_ref().is_none_or(|table| *table == relation.alias);
+        let column = |relation: &Relation| {
+            relation
+                .columns
+                .iter()
+                .find(|column| column.name == reference.column)
+                .map(|column| column.ty.kind)
+        };
+        relations.iter().filter(named).find_map(column).unwrap_or(Kind::Any)
+    };
+    kind_of(expr, dialect, &kind_of_column)
 }
 
 /// The kind of an expression's values, `Any` where the tree does not tell.
