@@ -240,6 +240,12 @@ pub enum EnginesAction {
         #[arg(long)]
         list: bool,
     },
+    /// Show how valid and how wide the statements of campaigns were: a table in Markdown, a row for each
+    Measured {
+        /// Directories of campaigns that ended
+        #[arg(required = true, value_name = "CAMPAIGN")]
+        campaigns: Vec<PathBuf>,
+    },
     /// Remove engines that were obtained: sqlite@3.30.1
     Remove {
         #[arg(required = true, value_name = "ENGINE@VERSION")]

@@ -78,6 +78,12 @@ pub fn read_bugs(directory: &Path) -> anyhow::Result<Vec<Bug>> {
     Ok(read_optional(&directory.join(BUGS_FILE))?.unwrap_or_default())
 }
 
+/// What a campaign wrote of itself when it ended.
+pub fn read_summary<T: DeserializeOwned>(directory: &Path) -> anyhow::Result<T> {
+    let summary = read_optional(&directory.join(SUMMARY_FILE))?;
+    summary.with_context(|| format!("{} holds no campaign that has ended", directory.display()))
+}
+
 fn read_optional<T: DeserializeOwned>(path: &Path) -> anyhow::Result<Option<T>> {
     let shown = path.display();
     match fs::read(path) {

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use dissent_core::finding::Class;
 use dissent_core::guide;
 use dissent_core::oracle::{epsc, norec};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::progress::{by_class, grouped, percent, short};
 use super::{Growth, Outcome, Plan};
@@ -61,12 +61,15 @@ pub struct Summary {
     worker_failures: Vec<String>,
 }
 
-#[derive(Serialize)]
-struct OperationFigures {
+#[derive(Serialize, Deserialize)]
+pub struct OperationFigures {
     discovered: usize,
-    usable: usize,
+    pub usable: usize,
+    /// The different names among the usable ones; older summaries do not tell.
+    #[serde(default)]
+    pub names: Option<usize>,
     /// Usable ones that were in a case all of whose statements succeeded.
-    seen: usize,
+    pub seen: usize,
     /// Usable ones that were drawn and always in a case with a statement that failed.
     only_failing: usize,
 }
@@ -88,11 +91,11 @@ struct GuideFigures {
 }
 
 /// Of NoREC's predicates over relations of several rows: how many keep which part of them.
-#[derive(Serialize)]
-struct PredicateFigures {
-    none: u64,
-    some: u64,
-    all: u64,
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub struct PredicateFigures {
+    pub none: u64,
+    pub some: u64,
+    pub all: u64,
 }
 
 #[derive(Serialize)]
@@ -139,6 +142,7 @@ impl Summary {
             OperationFigures {
                 discovered: kept.catalog.operations.len(),
                 usable: kept.catalog.usable().count(),
+                names: Some(kept.catalog.usable_names()),
                 seen: drawn().filter(|(_, (_, valid))| *valid > 0).count(),
                 only_failing: drawn().filter(|(_, (_, valid))| *valid == 0).count(),
             }

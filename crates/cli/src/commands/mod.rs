@@ -9,6 +9,7 @@ mod engines;
 mod findings;
 mod hunt;
 mod known;
+mod measured;
 mod oracles;
 mod probe;
 mod reduce;

@@ -15,10 +15,13 @@ mod operation;
 mod plan;
 pub mod policy;
 mod query;
+mod recursion;
 mod resolve;
 mod rows;
 mod schema;
 pub mod state;
+#[cfg(test)]
+mod tests;
 mod values;
 mod window;
 

@@ -9,7 +9,7 @@ use crate::import;
 use crate::mutate::{self, Step, What, rebind};
 use crate::oracle::{Given, health};
 use crate::rng::Rng;
-use crate::sql::{Query, Statement};
+use crate::sql::{Query, Statement, recursion};
 
 /// Cases of a changed database: it is small and quickly made.
 const CASES: u64 = 30;
@@ -83,6 +83,10 @@ impl Visit<'_, '_, '_> {
             }
             rebind::query(generator, &mut query);
         });
+        // A recursion that lost what ends it would only be cut off, after long.
+        if !recursion::ends(&query.clone().into()) {
+            return self.propose(case, rng);
+        }
         self.ask(case, query, &drawn, rng)
     }
 
