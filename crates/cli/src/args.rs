@@ -304,7 +304,11 @@ pub struct ReduceArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct BisectArgs {
-    /// The finding: its directory, or its finding.json; what is learned is written to it and its report.md
+    /// The finding: its directory, or its finding.json; or a campaign's directory, for all of its findings
+    ///
+    /// What is learned is written to each of them and its report.md. The findings of a campaign are sorted anew by
+    /// it: examples of one bug that have different versions become bugs of their own, and bugs that came and went
+    /// together and need the same become one.
     #[arg(value_name = "DIR")]
     pub finding: PathBuf,
 
@@ -395,13 +399,18 @@ pub enum KnownAction {
 
 #[derive(Debug, clap::Args)]
 pub struct FindingsArgs {
-    /// The campaign's directory [default: the newest one in dissent-out]
+    /// The directories of campaigns [default: the newest one in dissent-out]
     #[arg(value_name = "DIR")]
-    pub campaign: Option<PathBuf>,
+    pub campaigns: Vec<PathBuf>,
 
     /// How to print the list
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: SummaryFormat,
+
+    /// Print tables in Markdown instead, over every example that is kept: how small findings became and what that
+    /// took, and how well signatures tell the bugs apart that have different histories (see `dissent bisect`)
+    #[arg(long, conflicts_with = "format")]
+    pub measure: bool,
 }
 
 #[cfg(test)]

@@ -137,6 +137,9 @@ pub struct ReductionNote {
     pub statements_before: usize,
     pub tokens_before: usize,
     pub tokens: usize,
+    /// How long it took, confirmation and naming included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
 }
 
 /// The released versions between which a finding appeared and vanished.

@@ -17,6 +17,9 @@ pub struct Bug {
     /// The known bug or behaviour it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known: Option<String>,
+    /// The versions that have it, once bisected: bugs of one signature may have different ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub versions: Option<String>,
     /// How many findings were this bug.
     pub count: u64,
     /// Of the setup of its smallest example.
@@ -95,6 +98,7 @@ mod tests {
             class: Class::WrongRows,
             signature: signature.map(str::to_string),
             known: None,
+            versions: None,
             count: 1,
             statements: 2,
             tokens,

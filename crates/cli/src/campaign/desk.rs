@@ -252,6 +252,7 @@ impl<'a> Desk<'a> {
             class: finding.evidence.class,
             signature: finding.triage.signature.clone(),
             known: self.known_as(finding),
+            versions: None,
             count: 1,
             statements: finding.subject.setup.len(),
             tokens: Weight::of(&finding.subject, self.dialect).tokens,

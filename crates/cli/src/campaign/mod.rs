@@ -6,6 +6,7 @@ mod desk;
 pub mod position;
 pub mod progress;
 pub mod record;
+pub mod regroup;
 pub mod store;
 pub mod summary;
 mod supervisor;

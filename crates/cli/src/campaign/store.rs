@@ -25,7 +25,7 @@ pub const CAMPAIGN_FILE: &str = "campaign.json";
 const SUMMARY_FILE: &str = "summary.json";
 pub const FINDINGS: &str = "findings";
 const UNSTABLE: &str = "unstable";
-const DUPLICATES: &str = "duplicates";
+pub const DUPLICATES: &str = "duplicates";
 /// Where campaigns go that the user names no place for.
 pub const DEFAULT_PARENT: &str = "dissent-out";
 const BUGS_FILE: &str = "bugs.json";
@@ -238,16 +238,11 @@ impl Store {
     }
 
     fn move_to(&self, kind: &str, directory: &Path) -> anyhow::Result<()> {
-        let parent = self.root.join(kind);
-        let to = parent.join(directory.file_name().unwrap_or_default());
-        fs::create_dir_all(&parent)
-            .and_then(|()| fs::rename(directory, &to))
-            .with_context(|| format!("cannot move {} to {}", directory.display(), to.display()))
+        move_within(&self.root, kind, directory).map(drop)
     }
 
-    /// `bugs.json`: the list of bugs with their counts.
     pub fn write_bugs(&self, bugs: &[Bug]) -> anyhow::Result<()> {
-        self.write(BUGS_FILE, &pretty(&bugs)?)
+        write_bugs(&self.root, bugs)
     }
 
     pub fn write_summary(&self, json: &str) -> anyhow::Result<()> {
@@ -282,6 +277,21 @@ impl Store {
     }
 }
 
+/// `bugs.json`: the list of bugs with their counts.
+pub fn write_bugs(campaign: &Path, bugs: &[Bug]) -> anyhow::Result<()> {
+    record::replace(&campaign.join(BUGS_FILE), &pretty(&bugs)?)
+}
+
+/// Moves a finding to where the campaign keeps those of another kind.
+pub fn move_within(campaign: &Path, kind: &str, directory: &Path) -> anyhow::Result<PathBuf> {
+    let parent = campaign.join(kind);
+    let to = parent.join(directory.file_name().unwrap_or_default());
+    fs::create_dir_all(&parent)
+        .and_then(|()| fs::rename(directory, &to))
+        .with_context(|| format!("cannot move {} to {}", directory.display(), to.display()))?;
+    Ok(to)
+}
+
 /// Whether a directory holds a campaign.
 pub fn is_campaign(directory: &Path) -> bool {
     directory.join(CAMPAIGN_FILE).is_file()
@@ -289,8 +299,18 @@ pub fn is_campaign(directory: &Path) -> bool {
 
 /// The directories of a campaign's findings, by name.
 pub fn finding_directories(campaign: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let parent = campaign.join(FINDINGS);
-    let entries = match fs::read_dir(&parent) {
+    directories_in(&campaign.join(FINDINGS))
+}
+
+/// The directories of its findings and of all further examples that were kept.
+pub fn example_directories(campaign: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let mut directories = finding_directories(campaign)?;
+    directories.extend(directories_in(&campaign.join(DUPLICATES))?);
+    Ok(directories)
+}
+
+fn directories_in(parent: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let entries = match fs::read_dir(parent) {
         Ok(entries) => entries,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => bail!("cannot read {}: {error}", parent.display()),

@@ -1,111 +1,95 @@
-//! `dissent bisect`: between which versions a finding appeared and vanished.
+//! `dissent bisect`: between which versions a finding appeared and vanished, or every finding of a campaign.
 
 use std::fmt::Write as _;
-use std::io::{IsTerminal, Write as _, stderr};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::io::Write as _;
+use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use dissent_core::dialect::Dialect;
 use dissent_core::finding::{Finding, History};
 use dissent_core::triage::{Chronicle, Status};
 
 use super::builds::{self, Build};
-use super::check_hang_limit;
+use super::{check_hang_limit, dating, known};
 use crate::args::BisectArgs;
-use crate::campaign::record;
-use crate::reducer::{Answer, Checker, Place};
+use crate::campaign::{record, regroup, store};
 
 pub fn run(args: BisectArgs) -> anyhow::Result<u8> {
     check_hang_limit(args.hang_limit)?;
+    if store::is_campaign(&args.finding) { of_campaign(&args) } else { of_finding(&args) }
+}
+
+fn of_finding(args: &BisectArgs) -> anyhow::Result<u8> {
     let directory = record::directory_of(&args.finding)?;
     let mut finding = record::read(&directory)?;
-    let versions = match &args.builds {
-        Some(builds) => builds::own(&finding.dialect, builds)?,
-        None => builds::released(&finding.dialect, args.versions.as_deref(), args.installed)?,
+    let versions = versions(args, &finding.dialect)?;
+    let names = names(&versions);
+    let Some(chronicle) = dating::date(args, &[&finding], &versions)?.pop() else {
+        bail!("the finding was not checked; please report this");
     };
-    let names: Vec<&str> = versions.iter().map(|version| version.name.as_str()).collect();
-
-    let chronicle = search(&args, &finding, &versions)?;
     let history = chronicle.history(&names);
     let text = tell(&chronicle, &names, history.as_ref());
     let failed = history.is_some();
     if failed {
-        finding.triage.history = history;
-        let dialect = Dialect::load(&finding.dialect, &finding.engine_version)?;
-        record::annotate(&directory, &finding, &dialect)?;
+        note(&mut finding, history, &directory)?;
     }
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(if failed { crate::FOUND } else { crate::NOTHING_FOUND })
 }
 
-/// What is on this machine is checked in any case; what is not is obtained only where it decides.
-fn search(args: &BisectArgs, finding: &Finding, versions: &[Build]) -> anyhow::Result<Chronicle> {
-    let mut chronicle = Chronicle::new(versions.len());
-    let here = |at: &usize| versions[*at].here;
-    let mut next: Vec<usize> = (0..versions.len()).filter(here).collect();
-    if next.is_empty() {
-        next = chronicle.next();
+/// Dates every example that is kept, and sorts them anew: what has different versions is not one bug.
+fn of_campaign(args: &BisectArgs) -> anyhow::Result<u8> {
+    let campaign = &args.finding;
+    let about = store::read_campaign(campaign)?;
+    let directories = store::example_directories(campaign)?;
+    if directories.is_empty() {
+        bail!("the campaign {} has no findings", campaign.display());
     }
-    let mut rounds = 0;
-    while !next.is_empty() {
-        for (at, status) in check_all(args, finding, versions, &next)? {
-            chronicle.note(at, status);
-        }
-        rounds += 1;
-        next = chronicle.next();
-        if rounds > 64 {
-            bail!("the search does not come to an end; please report this");
+    let findings = directories.iter().map(|directory| record::read(directory));
+    let mut findings: Vec<Finding> = findings.collect::<anyhow::Result<_>>()?;
+    let versions = versions(args, &about.dialect)?;
+    let names = names(&versions);
+    let chronicles = dating::date(args, &findings.iter().collect::<Vec<_>>(), &versions)?;
+    let mut dated = 0;
+    for (at, finding) in findings.iter_mut().enumerate() {
+        if let Some(history) = chronicles[at].history(&names) {
+            note(finding, Some(history), &directories[at])?;
+            dated += 1;
         }
     }
-    Ok(chronicle)
+    let known = known::of(&about.dialect, &about.engine_version, &[])?;
+    let bugs = regroup::regroup(campaign, about.keep_duplicates, &directories, &findings, &known)?;
+    let mut out = std::io::stdout().lock();
+    for bug in &bugs {
+        let name = bug.known.as_deref().or(bug.signature.as_deref()).unwrap_or("not reduced");
+        let versions = bug.versions.as_deref().unwrap_or("not dated");
+        writeln!(out, "{:<28} seen {:>5}  {versions:<18}  {name}", bug.id, bug.count)?;
+    }
+    writeln!(
+        out,
+        "\n{dated} of {} findings dated over {} versions; {} bugs",
+        findings.len(),
+        versions.len(),
+        bugs.len()
+    )?;
+    Ok(if dated > 0 { crate::FOUND } else { crate::NOTHING_FOUND })
 }
 
-/// Checks versions side by side, each in a process of its own.
-fn check_all(
-    args: &BisectArgs,
-    finding: &Finding,
-    versions: &[Build],
-    wanted: &[usize],
-) -> anyhow::Result<Vec<(usize, Status)>> {
-    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-    let jobs = args.jobs.map_or(cores, |jobs| jobs as usize).min(wanted.len());
-    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let results = Mutex::new(Vec::new());
-    let bar = Bar::new(wanted.len());
-    std::thread::scope(|scope| {
-        for _ in 0..jobs {
-            scope.spawn(|| {
-                while let Some(&at) = wanted.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let status = check(args, finding, &versions[at], &bar);
-                    results.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((at, status));
-                    bar.show(done.fetch_add(1, Ordering::Relaxed) + 1);
-                }
-            });
-        }
-    });
-    bar.clear();
-    let results = results.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-    results.into_iter().map(|(at, status)| Ok((at, status?))).collect()
+fn versions(args: &BisectArgs, dialect: &str) -> anyhow::Result<Vec<Build>> {
+    match &args.builds {
+        Some(builds) => builds::own(dialect, builds),
+        None => builds::released(dialect, args.versions.as_deref(), args.installed),
+    }
 }
 
-fn check(args: &BisectArgs, finding: &Finding, version: &Build, bar: &Bar) -> anyhow::Result<Status> {
-    let source = version.obtain(&mut |step| bar.note(&step.to_string()))?;
-    let place = Place {
-        source,
-        dialect: finding.dialect.clone(),
-        memory_bytes: args.worker_memory.saturating_mul(1 << 20),
-        hang_limit: args.hang_limit,
-    };
-    let class = finding.evidence.class;
-    let mut checker = Checker::new(place, finding.origin, class);
-    let answer =
-        checker.check(&finding.subject).with_context(|| format!("cannot check it on {}", version.name))?;
-    Ok(match answer {
-        Answer::Fails { evidence, .. } if evidence.class == class => Status::Bad,
-        Answer::Holds { setup_failures } if setup_failures.is_empty() => Status::Good,
-        _ => Status::Unknown,
-    })
+fn names(versions: &[Build]) -> Vec<&str> {
+    versions.iter().map(|version| version.name.as_str()).collect()
+}
+
+fn note(finding: &mut Finding, history: Option<History>, directory: &Path) -> anyhow::Result<()> {
+    finding.triage.history = history;
+    let dialect = Dialect::load(&finding.dialect, &finding.engine_version)?;
+    record::annotate(directory, finding, &dialect)
 }
 
 fn tell(chronicle: &Chronicle, names: &[&str], history: Option<&History>) -> String {
@@ -129,37 +113,4 @@ fn tell(chronicle: &Chronicle, names: &[&str], history: Option<&History>) -> Str
     };
     let _ = writeln!(out, "\n{}", dissent_core::report::history(history));
     out
-}
-
-/// A line on a terminal that says how far a round is.
-struct Bar {
-    total: usize,
-    live: bool,
-}
-
-impl Bar {
-    fn new(total: usize) -> Bar {
-        Bar { total, live: stderr().is_terminal() }
-    }
-
-    fn show(&self, done: usize) {
-        if self.live {
-            let filled = 30 * done / self.total.max(1);
-            let bar = format!("{}{}", "█".repeat(filled), "░".repeat(30 - filled));
-            let _ = write!(stderr(), "\r\x1b[2K{bar} {done} of {} versions", self.total);
-            let _ = stderr().flush();
-        }
-    }
-
-    fn note(&self, text: &str) {
-        self.clear();
-        let _ = writeln!(stderr(), "dissent: {text}");
-    }
-
-    fn clear(&self) {
-        if self.live {
-            let _ = write!(stderr(), "\r\x1b[2K");
-            let _ = stderr().flush();
-        }
-    }
 }

@@ -242,6 +242,7 @@ fn keep(
             class: finding.evidence.class,
             signature: finding.triage.signature.clone(),
             known: None,
+            versions: None,
             count: 1,
             statements: finding.subject.setup.len(),
             tokens: Weight::of(&finding.subject, &dialect).tokens,

@@ -9,6 +9,8 @@ use anyhow::{Context, bail};
 use dissent_core::dialect::Dialect;
 use dissent_core::finding::Finding;
 use dissent_core::reduce::Weight;
+use dissent_core::report;
+use dissent_core::report::export::Exported;
 use serde::Serialize;
 
 use crate::args::{FindingsArgs, SummaryFormat};
@@ -35,25 +37,54 @@ struct Line {
 }
 
 pub fn run(args: FindingsArgs) -> anyhow::Result<u8> {
-    let campaign = match args.campaign {
-        Some(directory) => directory,
-        None => newest()?,
-    };
-    if !store::is_campaign(&campaign) {
-        bail!("{} holds no campaign of Dissent", campaign.display());
+    let campaigns = if args.campaigns.is_empty() { vec![newest()?] } else { args.campaigns };
+    if let Some(other) = campaigns.iter().find(|campaign| !store::is_campaign(campaign)) {
+        bail!("{} holds no campaign of Dissent", other.display());
     }
-    let bugs = bugs(&campaign)?;
+    if args.measure {
+        return measure(&campaigns);
+    }
+    let mut all = Vec::new();
+    let mut out = std::io::stdout().lock();
+    for campaign in &campaigns {
+        let lines = lines(campaign)?;
+        if args.format == SummaryFormat::Text {
+            print(&lines, campaign, &mut out)?;
+        }
+        all.extend(lines);
+    }
+    if args.format == SummaryFormat::Json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&all)?)?;
+    }
+    Ok(if all.iter().all(|line| line.known.is_some()) { crate::NOTHING_FOUND } else { crate::FOUND })
+}
+
+fn lines(campaign: &Path) -> anyhow::Result<Vec<Line>> {
+    let bugs = bugs(campaign)?;
     let mut lines = Vec::new();
-    for directory in store::finding_directories(&campaign)? {
+    for directory in store::finding_directories(campaign)? {
         lines.push(line(&directory, &bugs)?);
     }
     lines.sort_by(|a, b| (&a.class, b.count, &a.id).cmp(&(&b.class, a.count, &b.id)));
-    let mut out = std::io::stdout().lock();
-    match args.format {
-        SummaryFormat::Json => writeln!(out, "{}", serde_json::to_string_pretty(&lines)?)?,
-        SummaryFormat::Text => print(&lines, &campaign, &mut out)?,
+    Ok(lines)
+}
+
+/// Tables over every example there is, duplicates too.
+fn measure(campaigns: &[PathBuf]) -> anyhow::Result<u8> {
+    let mut findings = Vec::new();
+    for directory in campaigns.iter().map(|campaign| store::example_directories(campaign)) {
+        for directory in directory? {
+            let finding = record::read(&directory)?;
+            let dialect = Dialect::load(&finding.dialect, &finding.engine_version)?;
+            let id = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            findings.push((id, finding, dialect));
+        }
     }
-    Ok(if lines.iter().all(|line| line.known.is_some()) { crate::NOTHING_FOUND } else { crate::FOUND })
+    let measured: Vec<Exported> =
+        findings.iter().map(|(id, finding, dialect)| Exported { id, finding, dialect }).collect();
+    let (small, apart) = (report::measure::reductions(&measured), report::measure::signatures(&measured));
+    write!(std::io::stdout(), "{small}\n{apart}")?;
+    Ok(if findings.is_empty() { crate::NOTHING_FOUND } else { crate::FOUND })
 }
 
 fn print(lines: &[Line], campaign: &Path, out: &mut impl Write) -> std::io::Result<()> {

@@ -5,6 +5,7 @@ mod bisect;
 mod bug_table;
 mod builds;
 mod check;
+mod dating;
 mod engines;
 mod findings;
 mod hunt;

@@ -9,7 +9,10 @@ use anyhow::anyhow;
 use dissent_core::dialect::Dialect;
 use dissent_core::engine::Trouble;
 use dissent_core::finding::{Evidence, Finding, ReductionNote};
+use dissent_core::import;
+use dissent_core::oracle::health;
 use dissent_core::reduce::{self, Budget, Weight};
+use dissent_core::sql::Statement;
 use dissent_core::subject::Subject;
 use dissent_core::triage;
 
@@ -58,7 +61,8 @@ impl Job<'_> {
         observer: &mut dyn Observer,
     ) -> anyhow::Result<Reduced> {
         let class = finding.evidence.class;
-        let deadline = Instant::now() + self.allowance.time;
+        let started = Instant::now();
+        let deadline = started + self.allowance.time;
         let failures = match checker.check(&finding.subject)? {
             Answer::Fails { evidence, setup_failures } if evidence.class == class => setup_failures,
             other => return Ok(Reduced::Unstable(why_unstable(&other))),
@@ -74,6 +78,11 @@ impl Job<'_> {
                 allowed = 0;
             }
         }
+        subject = read_texts(subject, self.dialect, |candidate| {
+            let answer = checker.check(candidate)?;
+            Ok(matches!(answer, Answer::Fails { evidence, setup_failures }
+                if evidence.class == class && setup_failures.len() <= allowed))
+        })?;
         checker.allow_setup_failures(allowed);
 
         let mut best: Option<Box<Evidence>> = None;
@@ -109,11 +118,18 @@ impl Job<'_> {
             statements_before: finding.subject.setup.len(),
             tokens_before: Weight::of(&finding.subject, self.dialect).tokens,
             tokens: Weight::of(&reduction.subject, self.dialect).tokens,
+            seconds: None,
         });
         smaller.subject = reduction.subject;
         let restated = self.restate(&smaller, checker)?;
-        let named = restated.as_ref().unwrap_or(&smaller.subject);
-        smaller.triage.signature = Some(triage::signature(named, class, &smaller.evidence.difference));
+        smaller.triage.signature = Some(match &restated {
+            Some((subject, evidence)) => triage::signature(subject, evidence),
+            None => triage::signature(&smaller.subject, &smaller.evidence),
+        });
+        if let Some(note) = &mut smaller.triage.reduction {
+            // A clock tells no more than that.
+            note.seconds = Some((started.elapsed().as_secs_f64() * 1e3).round() / 1e3);
+        }
         Ok(Reduced::Confirmed(Box::new(smaller)))
     }
 }
@@ -121,26 +137,63 @@ impl Job<'_> {
 impl Job<'_> {
     /// The finding as NoREC sees it, if it does, and small again: what it has in common with others shows
     /// best in one form.
-    fn restate(&self, finding: &Finding, checker: &mut Checker) -> anyhow::Result<Option<Subject>> {
+    fn restate(
+        &self,
+        finding: &Finding,
+        checker: &mut Checker,
+    ) -> anyhow::Result<Option<(Subject, Box<Evidence>)>> {
         let class = triage::restated_class(finding.evidence.class);
-        let fails = |answer: &Answer| {
-            matches!(answer, Answer::Fails { evidence, setup_failures }
-                if evidence.class == class && setup_failures.is_empty())
+        let failure = |answer: Answer| match answer {
+            Answer::Fails { evidence, setup_failures } => {
+                (evidence.class == class && setup_failures.is_empty()).then_some(evidence)
+            }
+            _ => None,
         };
         for question in triage::restatements(&finding.subject) {
-            if !fails(&checker.check(&question)?) {
-                continue;
-            }
+            let Some(mut last) = failure(checker.check(&question)?) else { continue };
             let budget = Budget { checks: self.allowance.checks / 4, over: &|| false };
             let mut still_fails = |candidate: &Subject| {
                 let answer = checker.check(candidate).map_err(|error| Trouble(format!("{error:#}")))?;
-                Ok(fails(&answer))
+                let fails = failure(answer);
+                Ok(fails.map(|evidence| last = evidence).is_some())
             };
             let reduction = reduce::reduce(question, self.dialect, reduce::all(), &budget, &mut still_fails)
                 .map_err(|trouble| anyhow!(trouble))?;
-            return Ok(Some(reduction.subject));
+            return Ok(Some((reduction.subject, last)));
         }
         Ok(None)
+    }
+}
+
+/// What took the engine down is known as the text that ran. As trees, where they can be read and do the same, its
+/// statements can be reduced inside.
+fn read_texts(
+    subject: Subject,
+    dialect: &Dialect,
+    mut still_fails: impl FnMut(&Subject) -> anyhow::Result<bool>,
+) -> anyhow::Result<Subject> {
+    if subject.oracle != health::NAME {
+        return Ok(subject);
+    }
+    let mut all = subject.clone();
+    all.setup.iter_mut().chain(&mut all.tests).for_each(|statement| read_text(statement, dialect));
+    if all == subject || still_fails(&all)? {
+        return Ok(all);
+    }
+    let mut best = subject;
+    for at in 0..best.setup.len() + best.tests.len() {
+        let mut one = best.clone();
+        one.setup.iter_mut().chain(&mut one.tests).skip(at).take(1).for_each(|text| read_text(text, dialect));
+        if one != best && still_fails(&one)? {
+            best = one;
+        }
+    }
+    Ok(best)
+}
+
+fn read_text(statement: &mut Statement, dialect: &Dialect) {
+    if let Statement::Raw(text) = statement {
+        *statement = import::statement(text, 1, dialect).statement;
     }
 }
 

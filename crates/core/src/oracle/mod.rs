@@ -16,7 +16,7 @@ pub mod plan;
 pub mod rowid;
 pub mod storage;
 pub mod tlp;
-mod twin;
+pub(crate) mod twin;
 mod validate;
 pub mod valscope;
 

@@ -29,7 +29,7 @@ use crate::subject::Subject;
 
 /// The twin's way of storing, by the name of the dialect's option; PLAIN: by none.
 const STORAGE: &str = "storage";
-const PLAIN: &str = "plain";
+pub(crate) const PLAIN: &str = "plain";
 
 const BASE: &str = "s0";
 const TWIN: &str = "twin0";

@@ -21,7 +21,7 @@ mod statements;
 mod weight;
 
 pub use driver::{Budget, Reduction, reduce};
-pub use weight::{Weight, tokens};
+pub use weight::{Weight, tokens, tokens_beyond_keywords};
 
 use crate::subject::Subject;
 
@@ -68,6 +68,7 @@ pub fn all() -> &'static [&'static dyn Pass] {
         &inline::Inline,
         &relations::OneTable,
         &rows::Merge,
+        &rows::Updates,
         &fold::Fold,
         &schema::Schema,
         &columns::Columns,

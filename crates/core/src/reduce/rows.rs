@@ -1,8 +1,8 @@
-//! Rows of INSERT statements, and INSERT statements that could be one.
+//! Rows of INSERT statements, and statements that could be one with an INSERT.
 
-use super::sites::{statement_mut, statements};
+use super::sites::{columns_of, statement_mut, statements};
 use super::{Edit, Pass};
-use crate::sql::{Insert, InsertSource, Statement};
+use crate::sql::{Expr, Insert, InsertSource, Statement};
 use crate::subject::Subject;
 
 pub struct Rows;
@@ -76,4 +76,50 @@ impl Pass for Merge {
 fn alike(a: &Insert, b: &Insert) -> bool {
     let plain = |insert: &Insert| insert.upsert.is_none() && matches!(insert.source, InsertSource::Values(_));
     a.table == b.table && a.columns == b.columns && a.or == b.or && plain(a) && plain(b)
+}
+
+/// Rows come as an UPDATE leaves them.
+pub struct Updates;
+
+impl Pass for Updates {
+    fn name(&self) -> &'static str {
+        "merge-updates"
+    }
+
+    fn candidates(&self, subject: &Subject) -> Vec<Edit> {
+        let mut edits = Vec::new();
+        for (later, statement) in subject.setup.iter().enumerate() {
+            let Statement::Update(update) = statement else { continue };
+            if !update.assignments.iter().all(|assignment| matches!(assignment.value, Expr::Literal(_))) {
+                continue;
+            }
+            for earlier in 0..later {
+                let Statement::Insert(insert) = &subject.setup[earlier] else { continue };
+                if insert.table == update.table {
+                    edits.push(as_left(earlier, later));
+                }
+            }
+        }
+        edits
+    }
+}
+
+/// Every row gets the values; whether the UPDATE would have chosen it, a check tells.
+fn as_left(earlier: usize, later: usize) -> Edit {
+    Edit::new(move |subject| {
+        let Some(Statement::Update(update)) = subject.setup.get(later).cloned() else { return false };
+        let columns = columns_of(subject, &update.table);
+        let Some(Statement::Insert(insert)) = subject.setup.get_mut(earlier) else { return false };
+        let named = if insert.columns.is_empty() { &columns } else { &insert.columns };
+        let InsertSource::Values(rows) = &mut insert.source else { return false };
+        for assignment in update.assignments {
+            let Some(at) = named.iter().position(|name| *name == assignment.column) else { return false };
+            for row in rows.iter_mut() {
+                let Some(value) = row.get_mut(at) else { return false };
+                *value = assignment.value.clone();
+            }
+        }
+        subject.setup.remove(later);
+        true
+    })
 }

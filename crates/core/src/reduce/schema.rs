@@ -1,6 +1,6 @@
 //! What definitions and changes of rows can do without: constraints, options, types, keys, filters, clauses.
 
-use super::sites::{statement_mut, statements};
+use super::sites::{columns_of, statement_mut, statements};
 use super::{Edit, Pass};
 use crate::sql::*;
 use crate::subject::Subject;
@@ -17,7 +17,7 @@ impl Pass for Schema {
     fn candidates(&self, subject: &Subject) -> Vec<Edit> {
         let mut edits = Vec::new();
         for (at, statement) in statements(subject).enumerate() {
-            for change in changes(statement) {
+            for change in changes(statement, subject) {
                 edits.push(Edit::new(move |subject| statement_mut(subject, at).is_some_and(&change)));
             }
         }
@@ -25,11 +25,11 @@ impl Pass for Schema {
     }
 }
 
-fn changes(statement: &Statement) -> Vec<Change> {
+fn changes(statement: &Statement, subject: &Subject) -> Vec<Change> {
     let mut changes: Vec<Change> = Vec::new();
     match statement {
         Statement::CreateTable(create) => of_table(create, &mut changes),
-        Statement::CreateIndex(create) => of_index(create, &mut changes),
+        Statement::CreateIndex(create) => of_index(create, &columns_of(subject, &create.table), &mut changes),
         Statement::CreateView(view) => {
             if view.temporary {
                 changes.push(on(as_view, |view| std::mem::take(&mut view.temporary)));
@@ -85,6 +85,7 @@ fn of_table(create: &CreateTable, changes: &mut Vec<Change>) {
     for at in (0..create.options.len()).rev() {
         changes.push(on(as_table, move |create| remove(&mut create.options, at)));
     }
+    changes.push(on(as_table, without_key));
     for (at, constraint) in create.constraints.iter().enumerate().rev() {
         changes.push(on(as_table, move |create| remove(&mut create.constraints, at)));
         if let TableConstraint::PrimaryKey(keys) | TableConstraint::Unique(keys) = constraint {
@@ -96,12 +97,45 @@ fn of_table(create: &CreateTable, changes: &mut Vec<Change>) {
     }
 }
 
+/// All that many an oracle wants of a key is that it is never NULL. How the table is stored by it goes as well.
+fn without_key(create: &mut CreateTable) -> bool {
+    create.options.clear();
+    let is_key = |constraint: &TableConstraint| matches!(constraint, TableConstraint::PrimaryKey(_));
+    if let Some(at) = create.constraints.iter().position(is_key) {
+        let TableConstraint::PrimaryKey(keys) = create.constraints.remove(at) else { return false };
+        for column in &mut create.columns {
+            let is_key = |key: &IndexKey| matches!(&key.expr, Expr::Column(key) if key.column == column.name);
+            if keys.iter().any(is_key) {
+                column.constraints.push(ColumnConstraint::NotNull);
+            }
+        }
+        return true;
+    }
+    let is_key = |constraint: &ColumnConstraint| matches!(constraint, ColumnConstraint::PrimaryKey { .. });
+    let mut found = create.columns.iter_mut().filter_map(|column| {
+        let at = column.constraints.iter().position(is_key)?;
+        Some(not_null(column, at))
+    });
+    found.next().unwrap_or(false)
+}
+
+fn not_null(column: &mut ColumnDef, key: usize) -> bool {
+    let there = remove(&mut column.constraints, key);
+    if there && !column.constraints.contains(&ColumnConstraint::NotNull) {
+        column.constraints.push(ColumnConstraint::NotNull);
+    }
+    there
+}
+
 fn of_column<F>(column: &ColumnDef, find: F, changes: &mut Vec<Change>)
 where
     F: Fn(&mut Statement) -> Option<&mut ColumnDef> + Copy + 'static,
 {
     for (at, constraint) in column.constraints.iter().enumerate().rev() {
         changes.push(on(find, move |column| remove(&mut column.constraints, at)));
+        if let ColumnConstraint::PrimaryKey { .. } = constraint {
+            changes.push(on(find, move |column| not_null(column, at)));
+        }
         if let ColumnConstraint::PrimaryKey { .. } | ColumnConstraint::Unique { .. } = constraint {
             changes
                 .push(on(find, move |column| column.constraints.get_mut(at).is_some_and(without_modifiers)));
@@ -133,7 +167,7 @@ fn without_modifiers(constraint: &mut ColumnConstraint) -> bool {
     }
 }
 
-fn of_index(create: &CreateIndex, changes: &mut Vec<Change>) {
+fn of_index(create: &CreateIndex, columns: &[Name], changes: &mut Vec<Change>) {
     if create.filter.is_some() {
         changes.push(on(as_index, |create| create.filter.take().is_some()));
     }
@@ -142,6 +176,18 @@ fn of_index(create: &CreateIndex, changes: &mut Vec<Change>) {
     }
     if create.method.is_some() {
         changes.push(on(as_index, |create| create.method.take().is_some()));
+    }
+    for (at, key) in create.keys.iter().enumerate() {
+        if matches!(key.expr, Expr::Column(_)) {
+            continue;
+        }
+        for column in columns.iter().cloned() {
+            changes.push(on(as_index, move |create| {
+                let Some(key) = create.keys.get_mut(at) else { return false };
+                key.expr = Expr::bare_column(column.clone());
+                true
+            }));
+        }
     }
     of_keys(create.keys.len(), |statement| as_index(statement).map(|create| &mut create.keys), changes);
 }

@@ -125,3 +125,12 @@ pub fn children(expr: &Expr) -> Vec<Expr> {
     walk_expr(&mut children, expr);
     children.0
 }
+
+/// The columns a table is created with.
+pub(super) fn columns_of(subject: &Subject, table: &Name) -> Vec<Name> {
+    let created = statements(subject).find_map(|statement| match statement {
+        Statement::CreateTable(create) if create.name == *table => Some(&create.columns),
+        _ => None,
+    });
+    created.into_iter().flatten().map(|column| column.name.clone()).collect()
+}

@@ -58,13 +58,26 @@ impl Weight {
 
 /// The tokens of an SQL text: words, numbers, quoted things and single signs.
 pub fn tokens(sql: &str) -> usize {
-    let mut count = 0;
+    each_token(sql).count()
+}
+
+/// The tokens of a query that somebody chose: names, values, functions, operators, but no keywords and no brackets
+/// and commas. (We print keywords in capitals, names in small letters and a function's bracket right behind it.)
+pub fn tokens_beyond_keywords(sql: &str) -> usize {
+    let is_form = |(at, token): &(usize, &str)| {
+        let is_call = sql[at + token.len()..].starts_with('(');
+        let is_value = matches!(*token, "NULL" | "TRUE" | "FALSE");
+        let is_keyword = token.chars().all(|c| c.is_ascii_uppercase()) && !is_call && !is_value;
+        is_keyword || matches!(*token, "(" | ")" | "," | "." | ";")
+    };
+    each_token(sql).filter(|token| !is_form(token)).count()
+}
+
+/// Each token, and where it begins.
+fn each_token(sql: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut rest = sql.char_indices().peekable();
-    while let Some((_, c)) = rest.next() {
-        if c.is_whitespace() {
-            continue;
-        }
-        count += 1;
+    std::iter::from_fn(move || {
+        let (start, c) = rest.find(|(_, c)| !c.is_whitespace())?;
         if matches!(c, '\'' | '"' | '`') {
             // A doubled quote ends one part and begins the next: still one token.
             while let Some((_, inner)) = rest.next() {
@@ -77,8 +90,9 @@ pub fn tokens(sql: &str) -> usize {
         } else if matches!(c, '<' | '>' | '=' | '!' | '|') {
             while rest.next_if(|(_, next)| matches!(next, '<' | '>' | '=' | '|')).is_some() {}
         }
-    }
-    count
+        let end = rest.peek().map_or(sql.len(), |(at, _)| *at);
+        Some((start, &sql[start..end]))
+    })
 }
 
 fn is_word(c: char) -> bool {
@@ -94,6 +108,14 @@ mod tests {
         assert_eq!(tokens("SELECT t0.c0 FROM t0 WHERE c0 >= 'it''s'"), 10);
         assert_eq!(tokens("a||b <> x'00'"), 6);
         assert_eq!(tokens(""), 0);
+    }
+
+    #[test]
+    fn keywords_are_not_counted_but_functions_and_values_are() {
+        let beyond = tokens_beyond_keywords;
+        assert_eq!(beyond("SELECT COUNT(*) FROM t0 WHERE c0 IS NOT NULL"), 5);
+        assert_eq!(beyond("SELECT t0.c0 FROM t0 WHERE c0 IN (1, 'SELECT')"), 6);
+        assert_eq!(beyond("SELECT DISTINCT"), 0);
     }
 
     #[test]

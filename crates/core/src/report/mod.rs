@@ -6,6 +6,7 @@ pub mod export;
 mod history;
 mod identity;
 mod markdown;
+pub mod measure;
 mod script;
 mod table;
 

@@ -1,7 +1,7 @@
 use super::*;
 use crate::dialect::Dialect;
 use crate::engine::{ErrorClass, Rows, SqlError};
-use crate::finding::{Arm, ArmOutcome, Evidence, FINDING_FORMAT, Origin};
+use crate::finding::{Arm, ArmOutcome, Evidence, FINDING_FORMAT, History, Origin, ReductionNote};
 use crate::sql::{Statement, Value};
 use crate::subject::Subject;
 
@@ -167,4 +167,55 @@ fn export_to_json_reads_back() {
     assert_eq!(list[1]["id"], "crash-1");
     let back: Finding = serde_json::from_value(list[1]["finding"].clone()).unwrap();
     assert_eq!(back, crash());
+}
+
+#[test]
+fn a_benchmark_of_reductions() {
+    let dialect = sqlite();
+    let note = |checks, seconds| {
+        let before = 400;
+        Some(ReductionNote {
+            checks,
+            complete: true,
+            statements_before: 30,
+            tokens_before: before,
+            tokens: 40,
+            seconds,
+        })
+    };
+    let mut small = wrong_rows();
+    small.triage.reduction = note(120, Some(0.25));
+    let mut large = wrong_rows();
+    large.target = "duckdb@0.5.1".to_string();
+    large.subject.setup = vec![Statement::Raw("CREATE TABLE t0 (c0 TEXT)".to_string()); 11];
+    large.triage.reduction = note(300, None);
+    let unreduced = crash();
+    let findings = [("a", &small), ("b", &large), ("c", &unreduced)];
+    let findings = findings.map(|(id, finding)| export::Exported { id, finding, dialect: &dialect });
+    insta::assert_snapshot!(measure::reductions(&findings));
+}
+
+#[test]
+fn signatures_against_versions() {
+    let dialect = sqlite();
+    let dated = |signature: &str, first_bad: &str, first_good: Option<&str>| {
+        let mut finding = wrong_rows();
+        finding.triage.signature = Some(signature.to_string());
+        finding.triage.history = Some(History {
+            first_bad: first_bad.to_string(),
+            last_bad: "3.30.1".to_string(),
+            first_good: first_good.map(str::to_string),
+            ..History::default()
+        });
+        finding
+    };
+    let findings = [
+        dated("wrong-result: compare left-join", "3.24.0", Some("3.31.0")),
+        dated("wrong-result: is-true left-join", "3.24.0", Some("3.31.0")),
+        dated("wrong-result: compare row-value", "3.24.0", Some("3.31.0")),
+        dated("wrong-result: compare left-join", "3.24.0", None),
+    ];
+    let exported = |finding| export::Exported { id: "a", finding, dialect: &dialect };
+    let exported: Vec<export::Exported> = findings.iter().map(exported).collect();
+    insta::assert_snapshot!(measure::signatures(&exported));
 }

@@ -6,20 +6,24 @@
 
 use std::collections::BTreeSet;
 
-use crate::oracle::edc;
+use crate::oracle::{edc, twin};
 use crate::sql::visit::*;
 use crate::sql::*;
 use crate::subject::Subject;
 
+/// One of an inner join and the outer ones that hold it.
+pub(super) const ANY_JOIN: &str = "any-join";
+
 /// The features of the setup and of what is under test, as words.
 pub fn features(subject: &Subject) -> BTreeSet<String> {
-    let mut features = Features { words: BTreeSet::new(), types_matter: !wants_types(&subject.oracle) };
+    let mut features = Features {
+        words: BTreeSet::new(),
+        types_matter: !wants_types(&subject.oracle),
+        key_is_wanted: subject.oracle == "rowid",
+        aggregates_matter: subject.oracle == "tlp-aggregate",
+    };
     for statement in &subject.setup {
         features.setup(statement);
-    }
-    // It wants a column that is never NULL, whatever the bug is.
-    if subject.oracle == "joinequiv" {
-        features.words.remove("not-null");
     }
     // How a point in time is compared does not depend on the operation that gave it, or on its operands.
     let temporal = subject.choice(edc::RESULT_IS) == Some(edc::TEMPORAL);
@@ -35,11 +39,22 @@ pub fn features(subject: &Subject) -> BTreeSet<String> {
         subject.tests.iter().for_each(|test| features.test(test));
         subject.exprs.iter().for_each(|expr| features.expr(expr));
     }
+    // It wants a column that is never NULL, whatever the bug is. Which of its joins is wrong it cannot say.
+    if subject.oracle == "joinequiv" {
+        features.words.remove("not-null");
+        if !features.words.contains("left-join") {
+            features.add(ANY_JOIN);
+        }
+    }
     // How the twin is stored.
     if matches!(subject.oracle.as_str(), "rowid" | "storage")
-        && let Some(storage) = subject.choice("storage")
+        && let Some(storage) = subject.choice("storage").filter(|storage| *storage != twin::PLAIN)
     {
-        features.add(storage.to_lowercase().replace(' ', "-"));
+        features.add(hyphenated(storage));
+    }
+    // It wants a key that is never NULL.
+    if subject.oracle == "rowid" {
+        features.words.remove("not-null");
     }
     // The predicate moves from HAVING to WHERE only in engines that can do that.
     features.add_if(subject.oracle == "tlp-having", "having");
@@ -59,7 +74,7 @@ impl Editor for Forget<'_> {
 }
 
 /// How a table is stored explains a failure better than the comparison that showed it: any would have.
-const STORAGE: [&str; 4] = ["without-rowid", "key-desc", "add-column", "generated"];
+pub(super) const STORAGE: [&str; 4] = ["without-rowid", "key-desc", "add-column", "generated"];
 const ANY_PREDICATE: [&str; 5] = ["and", "or", "not", "compare", "is-null"];
 
 /// But what a partial index or one over an expression is good for depends on the predicate.
@@ -82,6 +97,10 @@ fn wants_types(oracle: &str) -> bool {
 struct Features {
     words: BTreeSet<String>,
     types_matter: bool,
+    /// The oracle asks for a primary key.
+    key_is_wanted: bool,
+    /// It is not the rows that are wrong, or NoREC would have seen it.
+    aggregates_matter: bool,
 }
 
 impl Features {
@@ -110,20 +129,24 @@ impl Features {
                 self.add_if(create.temporary, "temporary");
                 self.add_if(create.query.is_some(), "create-as");
                 for option in &create.options {
-                    self.add(option.to_lowercase().replace(' ', "-"));
+                    self.add(hyphenated(option));
                 }
+                // The key of such a table is no index beside it.
+                let key_is_wanted = self.key_is_wanted;
+                self.key_is_wanted |= create.options.iter().any(|option| option == "WITHOUT ROWID");
                 create.columns.iter().for_each(|column| self.column(column));
                 for constraint in &create.constraints {
                     match constraint {
-                        TableConstraint::PrimaryKey(keys) => self.keys("primary-key", keys),
-                        TableConstraint::Unique(keys) => self.keys("unique", keys),
+                        TableConstraint::PrimaryKey(keys) => self.keys(!self.key_is_wanted, keys),
+                        TableConstraint::Unique(keys) => self.keys(true, keys),
                         TableConstraint::Check(_) => self.add("check"),
                         TableConstraint::ForeignKey { .. } => self.add("foreign-key"),
                     }
                 }
+                self.key_is_wanted = key_is_wanted;
             }
             Statement::CreateIndex(create) => {
-                self.keys("index", &create.keys);
+                self.keys(true, &create.keys);
                 self.add_if(create.unique, "index-unique");
                 self.add_if(create.filter.is_some(), "index-partial");
             }
@@ -172,10 +195,12 @@ impl Features {
             match constraint {
                 ColumnConstraint::NotNull => self.add("not-null"),
                 ColumnConstraint::PrimaryKey { desc, .. } => {
-                    self.add("primary-key");
+                    // A whole number may be the row's own number rather than in an index.
+                    let word = if column.ty.kind == Kind::Int { "primary-key" } else { "index" };
+                    self.add_if(!self.key_is_wanted, word);
                     self.add_if(*desc, "key-desc");
                 }
-                ColumnConstraint::Unique { .. } => self.add("unique"),
+                ColumnConstraint::Unique { .. } => self.add("index"),
                 ColumnConstraint::Check(_) => self.add("check"),
                 ColumnConstraint::Default(_) => {}
                 ColumnConstraint::Collate(_) => self.add("collate"),
@@ -198,7 +223,7 @@ impl Features {
             let varies = |inner: &Expr| {
                 matches!(inner, Expr::Column(_) | Expr::Aggregate(_) | Expr::Window(_) | Expr::Subquery(_))
             };
-            if !matches!(expr, Expr::Literal(_)) && !any_expr(expr, varies) {
+            if !matches!(expr, Expr::Literal(_) | Expr::Bound(_)) && !any_expr(expr, varies) {
                 self.add("constant-column");
                 *expr = Expr::int(0);
             }
@@ -209,17 +234,58 @@ impl Features {
     /// A whole number that floating-point numbers cannot tell from its neighbours is not there by chance: a
     /// smaller one did not do.
     fn literal(&mut self, value: &Value) {
-        self.add_if(matches!(value, Value::Int(int) if int.unsigned_abs() > 1 << 53), "beyond-2^53");
+        const MOST: f64 = (1_u64 << 53) as f64;
+        let beyond = match value {
+            Value::Int(int) => int.unsigned_abs() > 1 << 53,
+            Value::Real(real) => real.abs() > MOST,
+            Value::Text(text) => text.parse().is_ok_and(|real: f64| real.is_finite() && real.abs() >= MOST),
+            _ => false,
+        };
+        self.add_if(beyond, "beyond-2^53");
     }
 
-    fn keys(&mut self, what: &str, keys: &[IndexKey]) {
-        self.add(what);
+    /// A constraint makes an index too.
+    fn keys(&mut self, index: bool, keys: &[IndexKey]) {
+        self.add_if(index, "index");
         for key in keys {
             self.add_if(!matches!(key.expr, Expr::Column(_)), "index-expression");
             self.add_if(key.collation.is_some(), "collate");
             self.add_if(key.desc, "key-desc");
         }
     }
+}
+
+/// One word of the signature.
+fn hyphenated(words: &str) -> String {
+    words.split_whitespace().collect::<Vec<_>>().join("-").to_lowercase()
+}
+
+/// An operation that an engine lists, by the word of the node that means the same, if there is one.
+fn operation(form: &str) -> String {
+    let unary = form.matches("{}").count() == 1;
+    let bare = hyphenated(&form.replace("{}", " ").replace(['(', ')', ','], " "));
+    let word = match bare.strip_prefix("not-").unwrap_or(&bare) {
+        "not" => "not",
+        "and" | "or" => return bare,
+        "is-true" | "is-false" | "is-unknown" | "is-not-true" | "is-not-false" | "is-not-unknown" => {
+            "is-true"
+        }
+        "isnull" | "notnull" | "is-null" | "is-not-null" => "is-null",
+        "=" | "==" | "<>" | "!=" | "<" | "<=" | ">" | ">=" | "<=>" | "is" | "is-not" => "compare",
+        "is-distinct-from" | "is-not-distinct-from" => "compare",
+        "between-and" => "between",
+        "in" => "in-list",
+        "+" | "-" if unary => "sign",
+        "+" | "-" | "*" | "/" | "%" => "arithmetic",
+        "||" => "concat",
+        "&" | "|" | "<<" | ">>" | "~" | "#" | "^" => "bits",
+        "->" | "->>" => "json",
+        other if other.starts_with("collate-") => "collate",
+        other if other.starts_with("case-") => "case",
+        other if other.starts_with("like-escape") => "like",
+        other => return other.replace("cast-as-integer", "cast-int").replace("cast-as-", "cast-"),
+    };
+    word.to_string()
 }
 
 fn kind(kind: Kind) -> String {
@@ -277,8 +343,12 @@ impl Visitor for Features {
             Expr::Cast { ty, .. } => self.add(format!("cast-{}", kind(ty.kind))),
             Expr::Collate { .. } => self.add("collate"),
             Expr::Function { name, .. } => self.add(format!("{}()", name.to_lowercase())),
-            Expr::Operation { form, .. } => self.add(form.replace("{}", "").trim().to_lowercase()),
-            Expr::Aggregate(aggregate) => self.add_if(aggregate.distinct, "aggregate-distinct"),
+            Expr::Operation { form, .. } => self.add(operation(form)),
+            Expr::Aggregate(aggregate) => {
+                self.add_if(aggregate.distinct, "aggregate-distinct");
+                let is_end = matches!(aggregate.name.to_uppercase().as_str(), "MIN" | "MAX");
+                self.add_if(is_end && self.aggregates_matter, "min-max");
+            }
             Expr::Window(_) => self.add("window"),
             Expr::Subquery(_) => self.add("subquery"),
             Expr::Row(_) => self.add("row-value"),

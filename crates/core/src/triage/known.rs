@@ -144,7 +144,7 @@ impl Known {
 
 /// Whether a bug of this signature could be all there is to a finding: it holds everything that bug needs.
 pub fn explains(known_signature: &str, finding: &Finding) -> bool {
-    let own = signature(&finding.subject, finding.evidence.class, &finding.evidence.difference);
+    let own = signature(&finding.subject, &finding.evidence);
     let (Some((fails, needs)), Some((own_fails, holds))) =
         (known_signature.split_once(": "), own.split_once(": "))
     else {

@@ -11,17 +11,19 @@ use crate::subject::Subject;
 /// The oracle is no part of it: one cause shows to several. Worth something only for reduced subjects: in
 /// others most features are chance. An internal error names its place in the engine better than any query
 /// that reaches it: `internal-error: Left and right columns have same names`.
-pub fn signature(subject: &Subject, class: Class, difference: &str) -> String {
+pub fn signature(subject: &Subject, evidence: &Evidence) -> String {
+    let (class, difference) = (evidence.class, evidence.difference.as_str());
     let mut words: Vec<String> = Vec::new();
     let message = difference.strip_prefix(health::SAYS_OF_ITSELF);
     if let Some(message) = message.filter(|_| class == Class::InternalError) {
         words = abstracted(message);
     }
+    let features = features(subject);
     if class == Class::ErrorDivergence {
         words = abstracted(difference.split_once(": ").map_or(difference, |(_, message)| message));
-        words.extend(features(subject));
+        words.extend(features);
     } else if words.is_empty() || words.iter().any(|word| NAMES_NO_PLACE.contains(&word.as_str())) {
-        words.extend(features(subject));
+        words.extend(features);
     }
     format!("{}: {}", grade(class), words.join(" "))
 }
@@ -76,6 +78,12 @@ pub(super) fn grade(class: Class) -> &'static str {
 mod tests {
     use super::*;
     use crate::sql::*;
+
+    fn signature(subject: &Subject, class: Class, difference: &str) -> String {
+        let evidence =
+            Evidence { class, relation: String::new(), arms: Vec::new(), difference: difference.to_string() };
+        super::signature(subject, &evidence)
+    }
 
     fn subject(options: &[&str], kind: JoinKind, predicate: Expr) -> Subject {
         let create = CreateTable {
