@@ -77,7 +77,7 @@ pub struct HuntArgs {
 
     /// Go on with the campaign in this directory, killed or ended: the same target, oracles and seed, behind
     /// the databases it has visited (name the target again if its address holds a password: that is not kept)
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["jobs", "seed", "oracles", "out", "max_cases", "log_statements", "no_reduce", "reduce_checks", "keep_duplicates", "no_error_validation"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["jobs", "seed", "oracles", "out", "max_cases", "log_statements", "no_reduce", "reduce_checks", "keep_duplicates", "no_error_validation", "guide", "count_coverage", "seeds", "seeds_only"])]
     pub resume: Option<PathBuf>,
 
     /// Stop after this many bugs (with --no-reduce: findings)
@@ -105,6 +105,25 @@ pub struct HuntArgs {
     #[arg(long)]
     pub keep_duplicates: bool,
 
+    /// What to learn from: shapes of plans, on every engine; code coverage (SQLite: an instrumented library is
+    /// built and kept), or nothing. What shows something new is kept, and other databases are made of it by
+    /// changing it
+    #[arg(long, value_name = "GUIDE", default_value = "plan")]
+    pub guide: GuideName,
+
+    /// Count code coverage though nothing is learned from it, to compare (SQLite, with --guide none)
+    #[arg(long)]
+    pub count_coverage: bool,
+
+    /// Scripts to start from (.sql, .test, .slt, .tcl, .jsonl), or directories of them: databases are made by
+    /// changing what they build and ask
+    #[arg(long, value_name = "PATH")]
+    pub seeds: Vec<PathBuf>,
+
+    /// Draw no database anew: make all of them from seeds
+    #[arg(long, requires = "seeds")]
+    pub seeds_only: bool,
+
     /// Directories or files of known bugs and accepted behaviours, beside those built in and ./known
     #[arg(long, value_name = "PATH")]
     pub known: Vec<PathBuf>,
@@ -124,6 +143,13 @@ pub struct HuntArgs {
     /// The address space of a worker in MiB
     #[arg(long, hide = true, value_name = "MIB", default_value = "4096")]
     pub worker_memory: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum GuideName {
+    Coverage,
+    Plan,
+    None,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -213,6 +239,12 @@ pub enum EnginesAction {
         /// List every operation with its signatures, or why it is not used
         #[arg(long)]
         list: bool,
+    },
+    /// Show how valid and how wide the statements of campaigns were: a table in Markdown, a row for each
+    Measured {
+        /// Directories of campaigns that ended
+        #[arg(required = true, value_name = "CAMPAIGN")]
+        campaigns: Vec<PathBuf>,
     },
     /// Remove engines that were obtained: sqlite@3.30.1
     Remove {

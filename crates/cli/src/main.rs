@@ -6,6 +6,7 @@ mod catalog;
 mod commands;
 mod duration;
 mod reducer;
+mod scripts;
 mod system;
 mod worker;
 

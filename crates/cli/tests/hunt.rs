@@ -39,6 +39,21 @@ fn a_short_hunt_gives_a_summary_in_json() {
     let json = std::fs::read(campaign.join("campaign.json")).unwrap();
     let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
     assert_eq!(json["seed"], 7);
+
+    // Its figures as a row of a table.
+    let table = run(dissent(directory.path()).args(["engines", "measured"]).arg(&campaign));
+    assert_eq!(table.code, Some(0), "{}", table.stderr);
+    let rows: Vec<&str> = table.stdout.lines().collect();
+    let [_, _, row] = rows[..] else { panic!("{}", table.stdout) };
+    let version = summary["engine_version"].as_str().unwrap();
+    assert!(row.starts_with(&format!("| sqlite {version} | ")), "{row}");
+    let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+    assert_eq!(cells[2].replace(',', ""), summary["statements"].to_string());
+    let seen = cells[5].split_once(' ').unwrap().0;
+    assert_eq!(seen, summary["operations"]["seen"].to_string());
+    let other = run(dissent(directory.path()).args(["engines", "measured", "."]));
+    assert_eq!(other.code, Some(2));
+    assert!(other.stderr.contains("holds no campaign that has ended"), "{}", other.stderr);
 }
 
 #[test]

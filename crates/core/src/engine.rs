@@ -31,6 +31,12 @@ pub trait Engine {
 
     /// Has the engine forget what was prepared; a reset forgets everything.
     fn close_prepared(&mut self, statement: Prepared) -> Result<(), Trouble>;
+
+    /// Names the edges of the engine's code that were passed since this was asked last, and says how many edges
+    /// there are. `None`: it is not instrumented.
+    fn take_coverage(&mut self, _passed: &mut dyn FnMut(u32)) -> Option<u32> {
+        None
+    }
 }
 
 /// A statement that the engine keeps prepared until it is closed or the database is reset.
@@ -184,6 +190,9 @@ impl<E: Engine + ?Sized> Engine for Box<E> {
     }
     fn close_prepared(&mut self, statement: Prepared) -> Result<(), Trouble> {
         (**self).close_prepared(statement)
+    }
+    fn take_coverage(&mut self, passed: &mut dyn FnMut(u32)) -> Option<u32> {
+        (**self).take_coverage(passed)
     }
 }
 

@@ -208,6 +208,11 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// Names the edges of the engine's code that were passed since this was asked last; none if it does not count.
+    pub fn take_coverage(&mut self, passed: &mut dyn FnMut(u32)) -> Option<u32> {
+        self.engine.take_coverage(passed)
+    }
+
     /// Draws something, counting the time that takes.
     pub fn drawing<T>(&mut self, draw: impl FnOnce() -> T) -> T {
         let start = (self.clock)();

@@ -35,6 +35,9 @@ pub enum EngineError {
     #[error("{client} is needed to obtain {what}: install it, or give a server by URL")]
     NoClient { client: String, what: String },
 
+    #[error("{engine} cannot be built with code coverage; --guide plan works everywhere")]
+    NoCoverage { engine: &'static str },
+
     #[error("there is no file {}", .0.display())]
     NoSuchFile(PathBuf),
 

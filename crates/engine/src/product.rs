@@ -37,6 +37,11 @@ pub(crate) trait Choice: fmt::Debug + Send + Sync {
     /// Makes sure the engine is on this machine, telling what takes time.
     fn obtain(&self, progress: &mut dyn FnMut(Step)) -> Result<Source, EngineError>;
 
+    /// The same engine with a counter on every edge of its code.
+    fn obtain_counting(&self, _progress: &mut dyn FnMut(Step)) -> Result<Source, EngineError> {
+        Err(EngineError::NoCoverage { engine: "this engine" })
+    }
+
     /// How it is shown, where the user's own spelling holds what must not be.
     fn shown(&self) -> Option<String> {
         None

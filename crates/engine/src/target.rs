@@ -36,6 +36,11 @@ impl Target {
     pub fn obtain(&self, progress: &mut dyn FnMut(Step)) -> Result<Source, EngineError> {
         self.choice.obtain(progress)
     }
+
+    /// The same engine, instrumented: it counts the edges of its code that are passed.
+    pub fn obtain_counting(&self, progress: &mut dyn FnMut(Step)) -> Result<Source, EngineError> {
+        self.choice.obtain_counting(progress)
+    }
 }
 
 impl FromStr for Target {

@@ -132,6 +132,10 @@ fn the_generator_draws_from_the_catalog() {
     assert!(valid >= 0.95, "{:.1} % of {} statements succeed", 100.0 * valid, counts.statements);
     let seen = watcher.operations.len() as f64 / catalog.usable().count() as f64;
     assert!(seen >= 0.8, "{:.1} % of the usable operations were in valid cases", 100.0 * seen);
+    let sql = first.join("\n").to_lowercase();
+    for window in ["row_number()", "lag(", "ntile(", "nth_value("] {
+        assert!(sql.contains(window), "never drawn: {window}");
+    }
     let noted = |note: &str| counts.notes.get(note).copied().unwrap_or(0) as f64;
     let (none, some, all) = (
         noted(oracle::norec::SELECTS_NONE),

@@ -99,6 +99,7 @@ fn every_feature_of_a_schema_is_drawn() {
         "NATURAL",
         "USING (",
         "WITH d",
+        "WITH RECURSIVE d",
         "MATERIALIZED",
         "NOT INDEXED",
         "EXISTS (",

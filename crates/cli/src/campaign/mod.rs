@@ -15,12 +15,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use dissent_core::guide;
 use dissent_core::triage::known::{Avoid, Known};
 use dissent_engine::Source;
+use serde::{Deserialize, Serialize};
 
 use crate::catalog::KeptCatalog;
 use crate::reducer::Allowance;
-use crate::worker::protocol::{HuntTask, Tally, Task};
+use crate::worker::protocol::{HuntTask, Tally, Task, TrailTask};
 use bugs::Bug;
 use position::Position;
 
@@ -57,6 +59,28 @@ pub struct Plan {
     pub position: Option<Position>,
     /// In the names of the databases that workers make on somebody's server.
     pub mark: String,
+    pub guidance: Guidance,
+}
+
+/// How a campaign learns from what it runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Guidance {
+    pub guide: guide::Kind,
+    /// What is new is only counted.
+    #[serde(default)]
+    pub counts_only: bool,
+    /// Scripts that users gave to start from.
+    #[serde(default)]
+    pub seeds: Vec<PathBuf>,
+    /// Nothing is drawn anew.
+    #[serde(default)]
+    pub seeds_only: bool,
+}
+
+impl Default for Guidance {
+    fn default() -> Guidance {
+        Guidance { guide: guide::Kind::None, counts_only: false, seeds: Vec::new(), seeds_only: false }
+    }
 }
 
 impl Plan {
@@ -74,7 +98,10 @@ impl Plan {
         self.max_cases.map(|cases| cases / self.jobs + u64::from(worker < cases % self.jobs))
     }
 
-    fn task(&self, worker: u64, first_database: u64, max_cases: Option<u64>) -> Task {
+    fn task(&self, worker: u64, first_database: u64, max_cases: Option<u64>, corpus: PathBuf) -> Task {
+        let Guidance { guide, counts_only, seeds, seeds_only } = &self.guidance;
+        let learns = *guide != guide::Kind::None || !seeds.is_empty();
+        let share = seeds.iter().skip(worker as usize).step_by(self.jobs as usize);
         Task::Hunt(HuntTask {
             source: self.source.clone(),
             dialect: self.dialect.clone(),
@@ -87,6 +114,15 @@ impl Plan {
             avoid: self.avoid(),
             log_statements: self.statement_log(worker),
             catalog: self.catalog.as_ref().map(|kept| kept.path.clone()),
+            trail: learns.then(|| TrailTask {
+                guide: *guide,
+                keeps: !counts_only,
+                corpus,
+                worker,
+                alone: self.jobs == 1,
+                seeds: share.cloned().collect(),
+                seeds_only: *seeds_only,
+            }),
         })
     }
 
@@ -123,4 +159,13 @@ pub struct Outcome {
     pub wall: Duration,
     pub worker_cpu_seconds: f64,
     pub reducer_cpu_seconds: f64,
+    pub growth: Vec<Growth>,
+}
+
+/// How much the guide had seen at a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Growth {
+    pub seconds: f64,
+    pub statements: u64,
+    pub features: u64,
 }

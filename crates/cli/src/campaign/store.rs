@@ -14,10 +14,10 @@ use dissent_core::report;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::Plan;
 use super::bugs::Bug;
 use super::position::Position;
 use super::record::{self, FINDING_FILE, ORIGINAL_FINDING_FILE, pretty};
+use super::{Guidance, Plan};
 use crate::duration::UtcTime;
 use crate::system;
 
@@ -53,6 +53,8 @@ pub struct CampaignFile {
     /// In the names of the databases that its workers made on somebody's server.
     #[serde(default)]
     pub mark: String,
+    #[serde(default)]
+    pub guidance: Guidance,
 }
 
 /// Reads what a campaign was to do.
@@ -74,6 +76,12 @@ pub fn read_position(directory: &Path) -> anyhow::Result<Option<Position>> {
 /// The bugs a campaign has listed.
 pub fn read_bugs(directory: &Path) -> anyhow::Result<Vec<Bug>> {
     Ok(read_optional(&directory.join(BUGS_FILE))?.unwrap_or_default())
+}
+
+/// What a campaign wrote of itself when it ended.
+pub fn read_summary<T: DeserializeOwned>(directory: &Path) -> anyhow::Result<T> {
+    let summary = read_optional(&directory.join(SUMMARY_FILE))?;
+    summary.with_context(|| format!("{} holds no campaign that has ended", directory.display()))
 }
 
 fn read_optional<T: DeserializeOwned>(path: &Path) -> anyhow::Result<Option<T>> {
@@ -153,6 +161,7 @@ impl Store {
             reduce_checks: plan.reduce.map(|allowance| allowance.checks),
             keep_duplicates: plan.keep_duplicates,
             mark: plan.mark.clone(),
+            guidance: plan.guidance.clone(),
         };
         store.write(CAMPAIGN_FILE, &pretty(&campaign)?)?;
         Ok(store)
@@ -173,6 +182,11 @@ impl Store {
 
     pub fn write_position(&self, position: &Position) -> anyhow::Result<()> {
         self.write(POSITION_FILE, &pretty(position)?)
+    }
+
+    /// What workers keep to come back to.
+    pub fn corpus(&self) -> PathBuf {
+        std::path::absolute(&self.root).unwrap_or_else(|_| self.root.clone()).join("corpus")
     }
 
     pub fn root(&self) -> &Path {

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use dissent_core::finding::Class;
+use dissent_core::guide;
 use dissent_core::oracle::{epsc, norec};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::progress::{by_class, grouped, percent, short};
-use super::{Outcome, Plan};
+use super::{Growth, Outcome, Plan};
 use crate::duration;
 use crate::worker::protocol::Label;
 
@@ -47,6 +48,9 @@ pub struct Summary {
     /// What oracles counted beside their verdicts.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     notes: BTreeMap<String, u64>,
+    /// What was learned; absent where nothing was to be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    guide: Option<GuideFigures>,
     findings: Vec<FindingLine>,
     unstable: u64,
     /// Findings that came while too many were waiting to be reduced; counted only.
@@ -57,22 +61,41 @@ pub struct Summary {
     worker_failures: Vec<String>,
 }
 
-#[derive(Serialize)]
-struct OperationFigures {
+#[derive(Serialize, Deserialize)]
+pub struct OperationFigures {
     discovered: usize,
-    usable: usize,
+    pub usable: usize,
+    /// The different names among the usable ones; older summaries do not tell.
+    #[serde(default)]
+    pub names: Option<usize>,
     /// Usable ones that were in a case all of whose statements succeeded.
-    seen: usize,
+    pub seen: usize,
     /// Usable ones that were drawn and always in a case with a statement that failed.
     only_failing: usize,
 }
 
-/// Of NoREC's predicates over relations of several rows: how many keep which part of them.
 #[derive(Serialize)]
-struct PredicateFigures {
-    none: u64,
-    some: u64,
-    all: u64,
+struct GuideFigures {
+    guide: guide::Kind,
+    /// What was new was kept and changed, not only counted.
+    kept_what_was_new: bool,
+    seeds: usize,
+    seeds_only: bool,
+    features: u64,
+    kept: u64,
+    /// How often the entry of the corpus that was changed most often was changed.
+    deepest: u32,
+    changed_statements: u64,
+    changed_statements_ok: u64,
+    growth: Vec<Growth>,
+}
+
+/// Of NoREC's predicates over relations of several rows: how many keep which part of them.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub struct PredicateFigures {
+    pub none: u64,
+    pub some: u64,
+    pub all: u64,
 }
 
 #[derive(Serialize)]
@@ -103,6 +126,7 @@ impl Summary {
             wall,
             worker_cpu_seconds,
             reducer_cpu_seconds,
+            growth,
         } = outcome;
         let noted = |note: &str| tally.counts.notes.get(note).copied().unwrap_or(0);
         let predicates = PredicateFigures {
@@ -118,6 +142,7 @@ impl Summary {
             OperationFigures {
                 discovered: kept.catalog.operations.len(),
                 usable: kept.catalog.usable().count(),
+                names: Some(kept.catalog.usable_names()),
                 seen: drawn().filter(|(_, (_, valid))| *valid > 0).count(),
                 only_failing: drawn().filter(|(_, (_, valid))| *valid == 0).count(),
             }
@@ -164,6 +189,18 @@ impl Summary {
                 .filter(|(_, oracle)| !oracle.skips.is_empty())
                 .map(|(name, oracle)| (name.clone(), oracle.skips.clone()))
                 .collect(),
+            guide: (plan.guidance.guide != guide::Kind::None).then(|| GuideFigures {
+                guide: plan.guidance.guide,
+                kept_what_was_new: !plan.guidance.counts_only,
+                seeds: plan.guidance.seeds.len(),
+                seeds_only: plan.guidance.seeds_only,
+                features: tally.learned.features.len() as u64,
+                kept: tally.learned.kept,
+                deepest: tally.learned.deepest,
+                changed_statements: tally.learned.changed,
+                changed_statements_ok: tally.learned.changed_ok,
+                growth: growth.clone(),
+            }),
             findings: bugs
                 .iter()
                 .map(|bug| FindingLine {
@@ -239,6 +276,9 @@ impl Summary {
         if !self.notes.is_empty() {
             table.row("notes", counted(self.notes.iter().map(|(note, count)| (note.as_str(), *count))));
         }
+        if let Some(guide) = &self.guide {
+            table.row("guide", guide.line());
+        }
         table.row("findings", self.findings_line());
         for finding in self.new_findings() {
             let times = times(finding.count);
@@ -298,6 +338,22 @@ impl Summary {
         let bugs = self.new_findings().count();
         let plural = if bugs == 1 { "bug" } else { "bugs" };
         format!("{bugs} {plural}: {} (seen {}{more})", by_class(&classes), times(seen))
+    }
+}
+
+impl GuideFigures {
+    fn line(&self) -> String {
+        let seen = format!("{} {} seen", grouped(self.features), self.guide.features());
+        if !self.kept_what_was_new {
+            return format!("{seen}, nothing learned from them");
+        }
+        let valid = percent(self.changed_statements_ok, self.changed_statements);
+        let changed = grouped(self.changed_statements);
+        let kept = grouped(self.kept);
+        format!(
+            "{seen}; {kept} databases kept, changed up to {} times ({changed} statements, {valid} valid)",
+            self.deepest
+        )
     }
 }
 

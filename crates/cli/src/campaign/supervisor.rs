@@ -8,12 +8,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use dissent_core::finding::{FINDING_FORMAT, Finding};
+use dissent_core::guide;
 
 use super::desk::Desk;
 use super::position::Position;
 use super::progress::Progress;
 use super::store::Store;
-use super::{Outcome, Plan, death};
+use super::{Growth, Outcome, Plan, death};
 use crate::reducer::queue::Done;
 use crate::system;
 use crate::worker::process::{Dead, STUCK_LIMIT, WorkerProcess};
@@ -47,6 +48,7 @@ pub struct Supervisor<'a> {
     cpu_before: f64,
     tally: Tally,
     failures: Vec<String>,
+    growth: Vec<Growth>,
 }
 
 /// The place of one worker: processes in it come and go, its share of the databases stays.
@@ -133,6 +135,7 @@ impl<'a> Supervisor<'a> {
             cpu_before: system::ended_children_cpu_seconds(),
             tally: Tally::default(),
             failures: Vec::new(),
+            growth: Vec::new(),
         }
     }
 
@@ -160,7 +163,18 @@ impl<'a> Supervisor<'a> {
             return Ok(());
         }
         self.noted = Instant::now();
+        self.note_growth();
         self.write_position()
+    }
+
+    fn note_growth(&mut self) {
+        if self.plan.guidance.guide != guide::Kind::None {
+            self.growth.push(Growth {
+                seconds: self.progress.elapsed().as_secs_f64(),
+                statements: self.tally.counts.statements,
+                features: self.tally.learned.features.len() as u64,
+            });
+        }
     }
 
     fn write_position(&self) -> anyhow::Result<()> {
@@ -184,6 +198,7 @@ impl<'a> Supervisor<'a> {
     /// What came of it, also after trouble. Workers that still run end here.
     pub fn outcome(mut self) -> Outcome {
         self.slots.clear();
+        self.note_growth();
         self.progress.clear();
         Outcome {
             wall: self.progress.elapsed(),
@@ -197,6 +212,7 @@ impl<'a> Supervisor<'a> {
             waiting: self.desk.left_waiting,
             bugs: self.desk.into_bugs(),
             failures: self.failures,
+            growth: self.growth,
         }
     }
 
@@ -206,7 +222,8 @@ impl<'a> Supervisor<'a> {
         if slot.cases_left == Some(0) {
             return Ok(());
         }
-        let task = self.plan.task(worker as u64, slot.first_database, slot.cases_left);
+        let corpus = self.store.corpus();
+        let task = self.plan.task(worker as u64, slot.first_database, slot.cases_left, corpus);
         let (process, stream) = WorkerProcess::spawn(&task, self.plan.worker_memory)?;
         slot.process = Some(process);
         slot.databases_told = 0;

@@ -40,6 +40,7 @@ pub fn run(args: BenchArgs) -> anyhow::Result<u8> {
         avoid: Default::default(),
         log_statements: None,
         catalog: catalog.map(|kept| kept.path),
+        trail: None,
     };
     let mut recording = Recording::default();
     let engine = SqliteEngine::bundled()?;

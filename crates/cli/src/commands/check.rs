@@ -6,10 +6,11 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use dissent_core::check::Read as ScriptRead;
 use dissent_core::dialect::Dialect;
 use dissent_core::finding::{Evidence, FINDING_FORMAT, Finding, Origin};
+use dissent_core::import;
 use dissent_core::oracle::health;
 use dissent_core::reduce::Weight;
 use dissent_core::sql::Statement;
@@ -19,8 +20,9 @@ use super::{Obtained, bug_table, check_hang_limit, choose_oracles, obtain};
 use crate::args::CheckArgs;
 use crate::campaign::bugs::{Bug, Bugs, Sorted};
 use crate::campaign::store::{self, Store};
-use crate::campaign::{Plan, death};
+use crate::campaign::{Guidance, Plan, death};
 use crate::reducer::{Allowance, Job, Observer, Place, Reduced};
+use crate::scripts;
 use crate::worker::process::run_to_end;
 use crate::worker::protocol::{Difference, Event, Script, ScriptsTask, Tally, Task};
 
@@ -61,40 +63,15 @@ pub fn run(args: CheckArgs) -> anyhow::Result<u8> {
     Ok(if outcome.findings.is_empty() { crate::NOTHING_FOUND } else { crate::FOUND })
 }
 
-/// Scripts by their paths; of a directory, all that look like scripts, by name.
+/// Scripts by their paths; a file that lists several is as many.
 fn read_scripts(paths: &[PathBuf]) -> anyhow::Result<Vec<Script>> {
-    let mut files = Vec::new();
-    for path in paths {
-        match path.is_dir() {
-            true => files_in(path, &mut files)?,
-            false => files.push(path.clone()),
-        }
+    let mut scripts = Vec::new();
+    for path in scripts::files(paths)? {
+        let name = path.display().to_string();
+        let texts = import::scripts(&name, &scripts::read(&path)?);
+        scripts.extend(texts.into_iter().map(|text| Script { name: name.clone(), text }));
     }
-    if files.is_empty() {
-        bail!("there are no scripts (.sql, .test, .slt, .tcl) in {}", paths[0].display());
-    }
-    let read = |path: PathBuf| {
-        let bytes = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        let text = String::from_utf8(bytes).with_context(|| format!("{} is not UTF-8", path.display()))?;
-        Ok(Script { name: path.display().to_string(), text })
-    };
-    files.into_iter().map(read).collect()
-}
-
-fn files_in(directory: &Path, files: &mut Vec<PathBuf>) -> anyhow::Result<()> {
-    let entries =
-        std::fs::read_dir(directory).with_context(|| format!("cannot read {}", directory.display()))?;
-    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    paths.sort();
-    for path in paths {
-        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-        if path.is_dir() {
-            files_in(&path, files)?;
-        } else if matches!(ending, "sql" | "test" | "slt" | "tcl") {
-            files.push(path);
-        }
-    }
-    Ok(())
+    Ok(scripts)
 }
 
 /// What came of some scripts.
@@ -344,5 +321,6 @@ fn plan(target: &Target, engine: &Obtained, setting: &Setting) -> Plan {
         known: Vec::new(),
         position: None,
         mark: String::new(),
+        guidance: Guidance::default(),
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::bail;
 use dissent_engine::{Available, State, Target, catalog, remove};
 
-use super::{obtain, probe};
+use super::{measured, obtain, probe};
 use crate::args::{EnginesAction, EnginesArgs};
 
 /// Starting a server for the first time may take a while on a busy machine.
@@ -20,6 +20,7 @@ pub fn run(args: EnginesArgs) -> anyhow::Result<u8> {
         Some(EnginesAction::List { engine }) => list(&engine),
         Some(EnginesAction::Install { targets }) => install(&targets),
         Some(EnginesAction::Probe { target, refresh, list }) => probe::run(&target, refresh, list),
+        Some(EnginesAction::Measured { campaigns }) => measured::run(&campaigns),
         Some(EnginesAction::Remove { targets }) => uninstall(&targets),
     }?;
     Ok(crate::NOTHING_FOUND)

@@ -9,19 +9,21 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use dissent_core::guide;
 use dissent_engine::Target;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-use super::{Obtained, check_hang_limit, choose_oracles, known, obtain};
-use crate::args::{DEFAULT_TARGET, HuntArgs, SummaryFormat};
+use super::{Obtained, check_hang_limit, choose_oracles, known, obtain, obtain_with};
+use crate::args::{DEFAULT_TARGET, GuideName, HuntArgs, SummaryFormat};
 use crate::campaign::position::Position;
 use crate::campaign::progress::Progress;
 use crate::campaign::store::{self, Store};
 use crate::campaign::summary::Summary;
-use crate::campaign::{Plan, Supervisor};
+use crate::campaign::{Guidance, Plan, Supervisor};
 use crate::catalog::{self, KeptCatalog};
 use crate::reducer::Allowance;
+use crate::scripts;
 
 /// How long reducing one finding may take, whatever its checks cost.
 const REDUCE_TIME: Duration = Duration::from_secs(15);
@@ -85,7 +87,8 @@ fn settle(args: &HuntArgs) -> anyhow::Result<Plan> {
         store::check_vacant(directory)?;
     }
     let memory = args.worker_memory.saturating_mul(1 << 20);
-    let engine = obtain(&target, memory, args.hang_limit)?;
+    let guidance = guidance(args)?;
+    let engine = obtain_guided(&target, &guidance, memory, args.hang_limit)?;
     let version = engine.version.clone();
     let catalog = learn(&target, &engine, memory);
     let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
@@ -111,6 +114,7 @@ fn settle(args: &HuntArgs) -> anyhow::Result<Plan> {
         known: known::of(target.dialect(), &version, &args.known)?,
         position: None,
         mark,
+        guidance,
     })
 }
 
@@ -128,7 +132,8 @@ fn settle_again(args: &HuntArgs, directory: &Path) -> anyhow::Result<Plan> {
         bail!("the campaign in {} hunts {}, not {target}", directory.display(), campaign.target);
     }
     let memory = args.worker_memory.saturating_mul(1 << 20);
-    let engine = obtain(&target, memory, hang_limit)?;
+    let guidance = campaign.guidance;
+    let engine = obtain_guided(&target, &guidance, memory, hang_limit)?;
     if engine.version != campaign.engine_version {
         bail!(
             "the campaign in {} tested version {} of {target}, which is now version {}; begin another one",
@@ -170,7 +175,37 @@ fn settle_again(args: &HuntArgs, directory: &Path) -> anyhow::Result<Plan> {
             cases_left: vec![None; campaign.jobs as usize],
         })),
         mark: campaign.mark,
+        guidance,
     })
+}
+
+fn guidance(args: &HuntArgs) -> anyhow::Result<Guidance> {
+    let guide = match args.guide {
+        GuideName::Coverage => guide::Kind::Coverage,
+        GuideName::Plan => guide::Kind::Plan,
+        GuideName::None if args.count_coverage => guide::Kind::Coverage,
+        GuideName::None => guide::Kind::None,
+    };
+    if args.count_coverage && args.guide != GuideName::None {
+        bail!("--count-coverage is for comparing with a hunt that learns nothing: add --guide none");
+    }
+    let seeds = scripts::files(&args.seeds)?;
+    // Workers may run elsewhere.
+    let seeds = seeds.into_iter().map(|path| std::path::absolute(&path).unwrap_or(path)).collect();
+    Ok(Guidance { guide, counts_only: args.count_coverage, seeds, seeds_only: args.seeds_only })
+}
+
+/// The engine, instrumented where the guide wants it.
+fn obtain_guided(
+    target: &Target,
+    guidance: &Guidance,
+    memory: u64,
+    limit: Duration,
+) -> anyhow::Result<Obtained> {
+    match guidance.guide {
+        guide::Kind::Coverage => obtain_with(target, Target::obtain_counting, memory, limit),
+        guide::Kind::Plan | guide::Kind::None => obtain(target, memory, limit),
+    }
 }
 
 /// What the engine can compute. Without it a hunt has the functions of the dialect's file.

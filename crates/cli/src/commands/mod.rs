@@ -10,6 +10,7 @@ mod engines;
 mod findings;
 mod hunt;
 mod known;
+mod measured;
 mod oracles;
 mod probe;
 mod reduce;
@@ -21,7 +22,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use dissent_core::oracle;
-use dissent_engine::{Source, Target};
+use dissent_engine::{EngineError, Source, Step, Target};
 
 use crate::args::Command;
 use crate::worker;
@@ -55,7 +56,17 @@ struct Obtained {
 /// Gets the engine, telling what takes time, and opens it once in a process of its own: a library that
 /// crashes when it is loaded takes nothing with it.
 fn obtain(target: &Target, memory_bytes: u64, limit: Duration) -> anyhow::Result<Obtained> {
-    let source = target.obtain(&mut |step| {
+    obtain_with(target, Target::obtain, memory_bytes, limit)
+}
+
+/// The same, by another way to get it.
+fn obtain_with(
+    target: &Target,
+    way: impl FnOnce(&Target, &mut dyn FnMut(Step)) -> Result<Source, EngineError>,
+    memory_bytes: u64,
+    limit: Duration,
+) -> anyhow::Result<Obtained> {
+    let source = way(target, &mut |step| {
         let _ = writeln!(std::io::stderr(), "dissent: {step}");
     })?;
     let probe = Task::Probe { source: source.clone(), dialect: target.dialect().to_string() };

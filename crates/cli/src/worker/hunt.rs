@@ -10,14 +10,16 @@ use dissent_core::dialect::Dialect;
 use dissent_core::engine::Engine;
 use dissent_core::finding::{Evidence, Origin, Verdict};
 use dissent_core::generate::Policy;
+use dissent_core::guide::Entry;
 use dissent_core::oracle::{self, Oracle};
 use dissent_core::session::{Counts, Journal as StatementJournal, Session};
 use dissent_core::subject::Subject;
-use dissent_core::walk::{Walk, Watcher};
+use dissent_core::walk::{Lesson, Trail, Walk, Watcher};
 
 use super::fault::Fault;
 use super::journal::Journal;
 use super::protocol::{Difference, Event, Events, HuntTask, Label, Tally};
+use super::shelf::Shelf;
 use super::tap::{Listener, Tap};
 use crate::system;
 
@@ -56,8 +58,18 @@ fn walk(
     let calm = (!task.avoid.is_empty()).then(|| dialect.without(&task.avoid.features, &task.avoid.functions));
     let calm = calm.as_ref();
     let walk = Walk { dialect, calm, oracles, seed: task.seed, policy: Policy::default() };
+    let mut shelf = task.trail.as_ref().map(Shelf::open).transpose()?;
+    let mut trail = Trail::new(task.trail.as_ref().and_then(|trail| trail.guide.guide()));
+    if let (Some(shelf), Some(task)) = (&mut shelf, &task.trail) {
+        trail.keeps = task.keeps;
+        if task.seeds_only {
+            trail.drawn_share = 0;
+        }
+        shelf.read_seeds(dialect, &mut session)?.into_iter().for_each(|entry| trail.corpus.add(entry));
+    }
     let mut reporter = Reporter {
         journal: &journal,
+        shelf,
         events,
         max_cases: task.max_cases.unwrap_or(u64::MAX),
         tally: Tally::default(),
@@ -66,7 +78,10 @@ fn walk(
     };
     let mut database = task.first_database;
     let walked = loop {
-        match walk.database(database, &mut session, &mut reporter) {
+        for entry in reporter.shelf.as_mut().map(Shelf::arrivals).unwrap_or_default() {
+            trail.corpus.add(entry);
+        }
+        match walk.guided(database, &mut trail, &mut session, &mut reporter) {
             Ok(true) if !reporter.over() => {}
             Ok(_) => break Ok(()),
             Err(trouble) => break Err(anyhow!(trouble)),
@@ -109,6 +124,8 @@ impl StatementJournal for Scribe {
 /// Counts what the walk does, and passes findings on at once.
 struct Reporter<'a> {
     journal: &'a Journal,
+    /// Where what is worth coming back to is kept.
+    shelf: Option<Shelf<'a>>,
     events: &'a mut Events,
     max_cases: u64,
     tally: Tally,
@@ -171,6 +188,28 @@ impl Watcher for Reporter<'_> {
 
     fn verdict(&mut self, oracle: &'static str, verdict: &Verdict) {
         self.tally.oracles.entry(Label::Borrowed(oracle)).or_default().count(verdict);
+    }
+
+    fn rebuilt(&mut self) {
+        self.journal.start_over();
+    }
+
+    fn learned(&mut self, lesson: &Lesson) {
+        let learned = &mut self.tally.learned;
+        learned.features.extend(&lesson.new);
+        if let Some((statements, succeeded)) = lesson.changed {
+            learned.changed += statements;
+            learned.changed_ok += succeeded;
+        }
+    }
+
+    fn kept(&mut self, entry: &Entry) {
+        let learned = &mut self.tally.learned;
+        learned.kept += 1;
+        learned.deepest = learned.deepest.max(entry.depth);
+        if let Some(Err(error)) = self.shelf.as_mut().map(|shelf| shelf.keep(entry)) {
+            self.lost.get_or_insert(error);
+        }
     }
 
     fn finding(&mut self, origin: Origin, subject: Subject, evidence: Evidence) {

@@ -139,6 +139,12 @@ impl Journal {
         self.move_on();
     }
 
+    /// The state of the present database is built anew from here on.
+    pub fn start_over(&self) {
+        self.header().fresh.store(1, Ordering::Relaxed);
+        self.move_on();
+    }
+
     /// A statement became part of the state.
     pub fn add_setup(&self, sql: &str) {
         let header = self.header();

@@ -13,6 +13,7 @@ pub mod process;
 pub mod protocol;
 mod replay;
 mod script;
+mod shelf;
 pub mod tap;
 
 use std::io::{BufRead, StdinLock};

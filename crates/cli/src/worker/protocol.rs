@@ -2,13 +2,14 @@
 //! JSON lines on standard output. (The current statement is not said but left in the journal.)
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::PathBuf;
 
 use dissent_core::catalog::{Operation, OperationKind, SampleType};
 use dissent_core::check::Read as ScriptRead;
 use dissent_core::finding::{Arm, Evidence, Origin, Verdict};
+use dissent_core::guide;
 use dissent_core::session::Counts;
 use dissent_core::subject::Subject;
 use dissent_core::triage::known::Avoid;
@@ -91,6 +92,25 @@ pub struct HuntTask {
     pub log_statements: Option<PathBuf>,
     /// The file that holds what the engine can compute; none: the dialect's file has to do.
     pub catalog: Option<PathBuf>,
+    /// None: every database is drawn, and nothing is learned.
+    pub trail: Option<TrailTask>,
+}
+
+/// How a worker learns from what it runs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TrailTask {
+    pub guide: guide::Kind,
+    /// What is new is kept; otherwise only counted.
+    pub keeps: bool,
+    /// Where it is kept.
+    pub corpus: PathBuf,
+    /// The worker's number, by which it knows its own files, and whether it is the only one.
+    pub worker: u64,
+    pub alone: bool,
+    /// This worker's share of the scripts that users gave.
+    pub seeds: Vec<PathBuf>,
+    /// Nothing is drawn anew: databases are made of seeds only.
+    pub seeds_only: bool,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -155,8 +175,33 @@ pub struct Tally {
     /// statements succeeded.
     #[serde(default)]
     pub operations: BTreeMap<u32, (u64, u64)>,
+    #[serde(default)]
+    pub learned: Learned,
     /// How long the worker has lived; the engine's share of it is `counts.engine_nanos`.
     pub wall_nanos: u64,
+}
+
+/// What the guide saw.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Learned {
+    pub features: BTreeSet<u32>,
+    /// Databases with queries that were kept.
+    pub kept: u64,
+    /// How often the one that was changed most often was changed.
+    pub deepest: u32,
+    /// Statements of changed databases, and those of them that succeeded.
+    pub changed: u64,
+    pub changed_ok: u64,
+}
+
+impl Learned {
+    pub fn add(&mut self, other: Learned) {
+        self.features.extend(other.features);
+        self.kept += other.kept;
+        self.deepest = self.deepest.max(other.deepest);
+        self.changed += other.changed;
+        self.changed_ok += other.changed_ok;
+    }
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -187,6 +232,7 @@ impl OracleTally {
 impl Tally {
     pub fn add(&mut self, other: Tally) {
         self.counts.add(other.counts);
+        self.learned.add(other.learned);
         for (operation, (drawn, valid)) in other.operations {
             let mine = self.operations.entry(operation).or_insert((0, 0));
             *mine = (mine.0 + drawn, mine.1 + valid);

@@ -58,4 +58,8 @@ impl<E: Engine> Engine for Tap<'_, E> {
     fn close_prepared(&mut self, statement: Prepared) -> Result<(), Trouble> {
         self.engine.close_prepared(statement)
     }
+
+    fn take_coverage(&mut self, passed: &mut dyn FnMut(u32)) -> Option<u32> {
+        self.engine.take_coverage(passed)
+    }
 }

@@ -48,7 +48,11 @@ pub fn candidates(
         returns: None,
         volatility: plan.immutable.then_some(Volatility::Immutable),
     };
-    let files = [(OperationKind::Function, &plan.functions), (OperationKind::Aggregate, &plan.aggregates)];
+    let files = [
+        (OperationKind::Function, &plan.functions),
+        (OperationKind::Aggregate, &plan.aggregates),
+        (OperationKind::Window, &plan.windows),
+    ];
     for (kind, names) in files {
         let known = |name: &&Name| {
             !all.iter().any(|listed| listed.kind == kind && listed.name.eq_ignore_ascii_case(name))

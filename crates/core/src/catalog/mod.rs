@@ -22,7 +22,7 @@ pub use sample::SampleType;
 use crate::sql::Name;
 
 /// Raised whenever a catalog written before would be read or made differently.
-pub const CATALOG_FORMAT: u32 = 1;
+pub const CATALOG_FORMAT: u32 = 2;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Catalog {
@@ -172,6 +172,11 @@ pub struct Arg {
 impl Catalog {
     pub fn usable(&self) -> impl Iterator<Item = &Operation> {
         self.operations.iter().filter(|operation| operation.is_usable())
+    }
+
+    /// How many different names the usable operations have.
+    pub fn usable_names(&self) -> usize {
+        self.usable().map(|operation| &*operation.name).collect::<std::collections::BTreeSet<&str>>().len()
     }
 
     /// Whether it was made for this engine, by this version of Dissent.

@@ -18,6 +18,9 @@ pub struct Plan {
     pub functions: Vec<Name>,
     #[serde(default)]
     pub aggregates: Vec<Name>,
+    /// Window functions.
+    #[serde(default)]
+    pub windows: Vec<Name>,
     /// Operators and functions of their own syntax: `{} << {}`.
     #[serde(default)]
     pub operators: Vec<Name>,
@@ -86,6 +89,9 @@ pub struct TypeLine {
     /// A way to use values of another type (JSON in text): no column holds it.
     #[serde(default)]
     pub pseudo: bool,
+    /// Where it stands only a constant is accepted: the name of a unit, a path.
+    #[serde(default)]
+    pub constant: bool,
     /// A function around the text of a value, `ST_GeomFromText({})`, where there is no cast from text.
     #[serde(default)]
     pub literal: Option<Name>,

@@ -101,7 +101,13 @@ impl<'s, 'e> Prober<'s, 'e> {
         }
         match (candidate.kind, candidate.volatility) {
             (_, Some(Volatility::Volatile)) => return unusable(Why::Volatile, ""),
-            (OperationKind::Window, _) => return unusable(Why::NotDrawn, "windows are not drawn"),
+            // Which of several peers comes first is not defined (SOUNDNESS 0.5).
+            (OperationKind::Window, _) if !self.dialect.can(Feature::UniqueKeys) => {
+                return unusable(Why::NotDrawn, "no key puts the rows of a table in a total order");
+            }
+            (OperationKind::Window, _) if !self.dialect.can(Feature::WindowFunctions) => {
+                return unusable(Why::NotDrawn, "the dialect's file knows no windows");
+            }
             _ => {}
         }
         let operations = match &candidate.params {
@@ -138,11 +144,14 @@ impl<'s, 'e> Prober<'s, 'e> {
         }
         tuples.dedup();
         let mut found = Found::default();
-        let constant_tries: &[bool] = if params.len() > 1 { &[false, true] } else { &[false] };
+        let constant_tries = constant_tries(candidate, params.len());
         for constants in constant_tries {
             for tuple in &tuples {
-                let tried: Vec<Tried> =
-                    tuple.iter().enumerate().map(|(at, ty)| (*ty, *constants && at > 0)).collect();
+                let tried: Vec<Tried> = tuple
+                    .iter()
+                    .enumerate()
+                    .map(|(at, ty)| (*ty, is_constant(*constants, at, tuple)))
+                    .collect();
                 self.note(candidate, &tried, &mut found)?;
                 if found.signatures.len() >= MOST_SIGNATURES || found.fatal {
                     break;
@@ -215,6 +224,7 @@ impl<'s, 'e> Prober<'s, 'e> {
     /// Runs a call on all rows, or else on the typical ones; twice, and an aggregate also in the other order.
     pub(super) fn attempt(&mut self, candidate: &Candidate, tried: &[Tried]) -> Result<Outcome, Trouble> {
         let aggregate = candidate.kind == OperationKind::Aggregate;
+        let window = candidate.kind == OperationKind::Window;
         let call = self.call(candidate, tried);
         let mut fragile = false;
         let rows = match self.ask(&call, TABLE, false, aggregate)? {
@@ -243,12 +253,21 @@ impl<'s, 'e> Prober<'s, 'e> {
             Reply::Rows(rows) => rows,
             _ => return Ok(Outcome::Unusable(Why::Unsteady, "it fails the second time".into())),
         };
-        let twin = |rows: &Rows| aggregate || same(&rows.values[..1], &rows.values[rows.values.len() - 1..]);
+        let twin = |rows: &Rows| {
+            aggregate || window || same(&rows.values[..1], &rows.values[rows.values.len() - 1..])
+        };
         if !same(&rows.values, &again.values) || !twin(&rows) {
             return Ok(Outcome::Unusable(Why::Unsteady, String::new()));
         }
         if aggregate && !self.is_order_free(candidate, &call, &rows, tried, fragile)? {
             return Ok(Outcome::Unusable(Why::OrderDependent, String::new()));
+        }
+        // A window sees its rows in the order of their key, whatever order they are stored in.
+        if window {
+            match self.ask(&call, REVERSED, fragile, false)? {
+                Reply::Rows(other) if same(&rows.values, &other.values) => {}
+                _ => return Ok(Outcome::Unusable(Why::OrderDependent, String::new())),
+            }
         }
         Ok(Outcome::Works { rows, fragile })
     }
@@ -294,6 +313,12 @@ impl<'s, 'e> Prober<'s, 'e> {
         match (&candidate.form, candidate.kind) {
             (Some(form), _) => Expr::operation(form.clone(), args),
             (None, OperationKind::Aggregate) => Expr::aggregate(candidate.name.clone(), args),
+            (None, OperationKind::Window) => {
+                let key = OrderItem { expr: Expr::bare_column(KEY), desc: false, nulls: None };
+                let spec = WindowSpec { order_by: vec![key], ..WindowSpec::default() };
+                let function = Aggregate::new(candidate.name.clone(), args);
+                Expr::Window(Box::new(Window { function, over: Over::Spec(spec) }))
+            }
             (None, _) => Expr::function(candidate.name.clone(), args),
         }
     }
@@ -363,6 +388,12 @@ impl<'s, 'e> Prober<'s, 'e> {
     pub(super) fn type_named(&self, name: &str) -> Option<u16> {
         let plain = plain_name(name);
         self.types.iter().position(|ty| ty.is_called(&plain)).map(|at| at as u16)
+    }
+
+    /// Whether values of the type are accepted as constants only.
+    pub(super) fn is_fixed(&self, ty: u16) -> bool {
+        let name = &self.types[ty as usize].name;
+        self.plan.types.iter().any(|line| line.constant && line.name == *name)
     }
 
     /// How many types a word of the engine's catalog stands for.
@@ -484,6 +515,17 @@ pub(super) struct Found {
 fn insert(table: Name, row: Vec<Expr>) -> Statement {
     let source = InsertSource::Values(vec![row]);
     Statement::Insert(Insert { table, or: None, columns: Vec::new(), source, upsert: None })
+}
+
+/// Whether arguments are columns at first and then, if nothing comes of that, constants.
+pub(super) fn constant_tries(candidate: &Candidate, arity: usize) -> &'static [bool] {
+    let only_one = arity == 1 && candidate.kind == OperationKind::Window;
+    if arity > 1 || only_one { &[false, true] } else { &[false] }
+}
+
+/// The first of several arguments stays a column.
+pub(super) fn is_constant(constants: bool, at: usize, tuple: &[u16]) -> bool {
+    constants && (at > 0 || tuple.len() == 1)
 }
 
 fn column(ty: u16) -> Expr {

@@ -13,6 +13,8 @@ pub struct Repertoire {
     pub types: Vec<SampleType>,
     pub entries: Vec<Entry>,
     pub aggregates: Vec<Entry>,
+    /// Window functions; what they give may depend on the order of peers.
+    pub windows: Vec<Entry>,
     /// The entries that are no casts come first.
     pub casts_from: usize,
     /// By the number of a type: the entries and signatures that return it.
@@ -77,6 +79,7 @@ impl Repertoire {
         Repertoire {
             types: catalog.types.clone(),
             aggregates: entries_of(&|kind| kind == OperationKind::Aggregate),
+            windows: entries_of(&|kind| kind == OperationKind::Window),
             entries,
             casts_from,
             returning,
@@ -93,6 +96,7 @@ impl Repertoire {
         self.returning.iter_mut().for_each(|places| places.retain(stays));
         self.of_kind.values_mut().for_each(|places| places.retain(stays));
         self.aggregates.retain(|entry| !forgotten(&entry.name));
+        self.windows.retain(|entry| !forgotten(&entry.name));
     }
 
     pub fn is_empty(&self) -> bool {

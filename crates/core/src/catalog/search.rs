@@ -6,7 +6,7 @@
 //! elsewhere each tuple that works is a signature of its own.
 
 use super::listing::Candidate;
-use super::probe::{Found, MOST_SIGNATURES, Outcome, Prober, Tried};
+use super::probe::{Found, MOST_SIGNATURES, Outcome, Prober, Tried, constant_tries, is_constant};
 use super::{Operation, Signature, Why};
 use crate::dialect::Feature;
 use crate::engine::Trouble;
@@ -61,14 +61,17 @@ impl Prober<'_, '_> {
     ) -> Result<(), Trouble> {
         let typed = self.dialect.is_typed();
         let tuples = self.tuples(arity, working);
-        let constant_tries: &[bool] = if arity > 1 { &[false, true] } else { &[false] };
+        let constant_tries = constant_tries(candidate, arity);
         for constants in constant_tries {
             for tuple in &tuples {
                 if found.signatures.iter().any(|signature| covers(signature, tuple)) {
                     continue;
                 }
-                let tried: Vec<Tried> =
-                    tuple.iter().enumerate().map(|(at, ty)| (*ty, *constants && at > 0)).collect();
+                let tried: Vec<Tried> = tuple
+                    .iter()
+                    .enumerate()
+                    .map(|(at, ty)| (*ty, self.is_fixed(*ty) || is_constant(*constants, at, tuple)))
+                    .collect();
                 if self.note(candidate, &tried, found)? {
                     working.push(tuple.clone());
                     if !typed && let Some(signature) = found.signatures.pop() {

@@ -60,6 +60,8 @@ pub enum Feature {
     CorrelatedIn,
     Cte,
     RecursiveCte,
+    /// UNION between the parts of a recursive common table, not UNION ALL only.
+    RecursiveUnion,
     /// `AS [NOT] MATERIALIZED`.
     CteMaterialized,
     Intersect,

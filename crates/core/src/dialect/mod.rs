@@ -51,6 +51,8 @@ pub struct Dialect {
     pub index_methods: Vec<IndexMethod>,
     /// What may follow a table's columns: how it is stored; `{columns}` stands for some of its columns.
     pub table_options: Vec<TableOption>,
+    /// How a table without keys is divided into partitions.
+    pub partitions: Vec<Partitioning>,
     /// Functions that read the clock when they are called with fewer arguments than these.
     pub clock: BTreeMap<String, usize>,
     /// How statements are prepared, and what may be a parameter of them.
@@ -183,6 +185,20 @@ pub struct IndexMethod {
     /// One key only.
     #[serde(default)]
     pub single: bool,
+}
+
+/// A way to divide a table: `PARTITION BY HASH ({column})`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Partitioning {
+    /// What follows the columns; `{column}` is the one that rows are divided by.
+    pub form: Name,
+    /// The kinds of column it takes; none named: all.
+    #[serde(default)]
+    pub kinds: Vec<Kind>,
+    /// The statements that make the partitions of `{table}`, where they are tables of their own.
+    #[serde(default)]
+    pub made: Vec<Name>,
 }
 
 /// A way to store a table: `ENGINE=MEMORY`.
@@ -319,9 +335,13 @@ impl Dialect {
         Ok(file.at(version))
     }
 
-    /// A number that changes with the text of the dialect's file.
+    /// A number that changes with what the dialect's file says, except of tables, which probing does not make.
     pub fn fingerprint(name: &str) -> u64 {
-        let text = written(name).map(|table| table.to_string()).unwrap_or_default();
+        let mut table = written(name).unwrap_or_default();
+        for part in ["types", "table_options", "partitions", "index_methods", "maintenance", "settings"] {
+            table.remove(part);
+        }
+        let text = table.to_string();
         let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3);
         text.bytes().fold(0xCBF2_9CE4_8422_2325, mix)
     }
@@ -370,7 +390,12 @@ impl Dialect {
             let (before, after) = form.split_once("{}").unwrap_or((form, ""));
             text.starts_with(before) && text.ends_with(after)
         };
-        self.maintenance.iter().any(fits)
+        let divides = |form: &Name| {
+            let mut parts = form.split("{table}");
+            text.starts_with(parts.next().unwrap_or("")) && text.ends_with(parts.last().unwrap_or(""))
+        };
+        let made = self.partitions.iter().flat_map(|partitioning| &partitioning.made);
+        self.maintenance.iter().any(fits) || made.into_iter().any(divides)
     }
 
     /// A type of which only a prefix can be a key.
@@ -443,6 +468,8 @@ struct File {
     index_methods: Vec<IndexMethod>,
     #[serde(default)]
     table_options: Vec<TableOption>,
+    #[serde(default)]
+    partitions: Vec<Partitioning>,
     #[serde(default)]
     clock: BTreeMap<String, usize>,
     #[serde(default)]
@@ -526,6 +553,7 @@ impl File {
                 let reached = |option: &TableOption| version.reaches(&option.since);
                 self.table_options.into_iter().filter(reached).collect()
             },
+            partitions: self.partitions,
             clock: self.clock,
             preparing: self.preparing,
             catalog,

@@ -15,10 +15,13 @@ mod operation;
 mod plan;
 pub mod policy;
 mod query;
+mod recursion;
 mod resolve;
 mod rows;
 mod schema;
 pub mod state;
+#[cfg(test)]
+mod tests;
 mod values;
 mod window;
 
@@ -27,7 +30,7 @@ use std::sync::Arc;
 pub use operation::Luck;
 pub use plan::Stage;
 pub use policy::Policy;
-pub use resolve::tables_named;
+pub use resolve::{kind_within, tables_named};
 pub use state::{Column, State, Table};
 
 use crate::dialect::Dialect;
@@ -111,7 +114,7 @@ impl<'a> Generator<'a> {
     }
 
     /// A name that nothing in the database and nothing drawn in this case has.
-    fn fresh_name(&mut self, prefix: char) -> Name {
+    pub(crate) fn fresh_name(&mut self, prefix: char) -> Name {
         self.given_names += 1;
         Name::from(format!("{prefix}{}", self.state.unused(prefix) + self.given_names - 1))
     }
@@ -132,6 +135,16 @@ impl<'a> Generator<'a> {
         self.scope.push(table.clone());
         let drawn = self.under(rules, draw);
         self.scope.truncate(depth);
+        self.inner = inner;
+        drawn
+    }
+
+    /// Draws with just these relations in scope: into a query that is already there.
+    pub(crate) fn within<T>(&mut self, relations: Vec<Relation>, draw: impl FnOnce(&mut Self) -> T) -> T {
+        let scope = std::mem::replace(&mut self.scope, relations);
+        let inner = std::mem::replace(&mut self.inner, 0);
+        let drawn = draw(self);
+        self.scope = scope;
         self.inner = inner;
         drawn
     }

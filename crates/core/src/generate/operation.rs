@@ -167,7 +167,7 @@ impl<'a> Generator<'a> {
     }
 
     /// A column in scope from that relation on that was declared with the type.
-    fn column_of_type(&mut self, from: usize, ty: u16) -> Option<Expr> {
+    pub(super) fn column_of_type(&mut self, from: usize, ty: u16) -> Option<Expr> {
         let count: usize = self.scope[from..].iter().map(|relation| relation.columns.len()).sum();
         if count == 0 {
             return None;

@@ -59,7 +59,7 @@ impl Generator<'_> {
         let drawn = match stage {
             Stage::InitialSetting => self.initial_setting(),
             Stage::Setting => self.setting(),
-            Stage::Table => Some(self.create_table()),
+            Stage::Table => return self.create_table(),
             Stage::UniqueIndex => self.create_index(true),
             Stage::Index => self.create_index(false),
             Stage::Rows(table) => {

@@ -67,7 +67,7 @@ impl<'a> Generator<'a> {
     }
 
     /// A condition that some pairs of rows meet and some do not, as far as the data is known.
-    fn selective_condition(&mut self, before: usize) -> Option<Expr> {
+    pub(super) fn selective_condition(&mut self, before: usize) -> Option<Expr> {
         let pairs = self.selective_pairs(before);
         let (a, b) = self.rng.choose(&pairs)?.clone();
         let equal = Expr::binary(BinaryOp::Eq, a, b);
@@ -147,7 +147,7 @@ impl<'a> Generator<'a> {
     }
 
     /// A table, a small one if the FROM in the making is large already.
-    fn affordable_table(&mut self) -> &'a Table {
+    pub(super) fn affordable_table(&mut self) -> &'a Table {
         let state = self.state;
         let mut table = self.rng.pick(&state.tables);
         for _ in 0..4 {
@@ -164,6 +164,9 @@ impl<'a> Generator<'a> {
     }
 
     fn derived(&mut self) -> TableRef {
+        if self.dialect.can(Feature::RecursiveCte) && self.rng.chance(20) {
+            return self.recursive();
+        }
         let query = self.isolated(|g| g.relation_query(1));
         let columns = Arc::new(self.state.columns_of(&query, self.dialect));
         self.derived_from(query, columns)
@@ -338,7 +341,8 @@ impl<'a> Generator<'a> {
     /// The query as it stands, with the common tables that its parts name.
     pub fn finish(&mut self, select: Select) -> Query {
         let tables = std::mem::take(&mut self.common_tables);
-        let with = (!tables.is_empty()).then_some(With { recursive: false, tables });
+        let recursive = tables.iter().any(|table| table.recursion().is_some());
+        let with = (!tables.is_empty()).then_some(With { recursive, tables });
         Query { with, ..Query::select(select) }
     }
 

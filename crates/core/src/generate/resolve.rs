@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::state::{Column, State, Table};
+use super::Relation;
+use super::state::{Column, POOL_SIZE, State, Table};
 use crate::dialect::Dialect;
 use crate::sql::visit::{Visitor, walk_query, walk_table};
 use crate::sql::*;
@@ -41,6 +42,34 @@ impl State {
         columns
     }
 
+    /// The columns of a common table. Of one that reads itself they are the anchor's, as far as its step keeps
+    /// them; the counter by which it ends is known, the rest is computed.
+    pub fn columns_of_common(&self, common: &CommonTable, dialect: &Dialect) -> Vec<Column> {
+        let Some(recursion) = common.recursion() else { return self.columns_of(&common.query, dialect) };
+        let mut anchor = recursion.anchor.clone();
+        for (at, item) in anchor.items.iter_mut().enumerate() {
+            let SelectItem::Expr { alias, .. } = item else { return Vec::new() };
+            *alias = common.column_name(at).cloned();
+            if alias.is_none() {
+                return Vec::new();
+            }
+        }
+        let mut columns = self.columns_of(&Query::select(anchor), dialect);
+        for (at, column) in columns.iter_mut().enumerate() {
+            if !recursion.keeps(at) {
+                *column = computed(column.name.clone(), column.ty.kind);
+            }
+        }
+        if let Some((at, from, to)) = recursion.counter()
+            && let Some(counter) = columns.get_mut(at)
+        {
+            counter.identity = true;
+            counter.whole = Some((0, to));
+            counter.pool = (from..=to).take(POOL_SIZE).map(Value::Int).collect();
+        }
+        columns
+    }
+
     /// The tables a query reads, also by way of views, each once.
     pub fn base_tables_of(&self, query: &Query) -> Vec<&Table> {
         let mut names = tables_read(query);
@@ -69,7 +98,7 @@ impl State {
             TableRef::Table { name, alias, .. } => {
                 let common = with.and_then(|with| with.tables.iter().find(|table| table.name == *name));
                 let columns = match common {
-                    Some(common) => Arc::new(self.columns_of(&common.query, dialect)),
+                    Some(common) => Arc::new(self.columns_of_common(common, dialect)),
                     None => self.table(name).map(|table| table.columns.clone()).unwrap_or_default(),
                 };
                 relations.push((alias.as_ref().unwrap_or(name).clone(), columns));
@@ -132,12 +161,29 @@ fn computed(name: Name, kind: Kind) -> Column {
 }
 
 fn aggregated(aggregate: &Aggregate, kind: &dyn Fn(&Expr) -> Kind) -> Kind {
-    match (&*aggregate.name, aggregate.args.first()) {
-        ("COUNT" | "SUM" | "RANK" | "DENSE_RANK", _) => Kind::Int,
+    match (&*aggregate.name.to_ascii_uppercase(), aggregate.args.first()) {
+        ("COUNT" | "SUM" | "RANK" | "DENSE_RANK" | "ROW_NUMBER" | "NTILE", _) => Kind::Int,
         ("PERCENT_RANK" | "CUME_DIST", _) => Kind::Real,
-        ("MIN" | "MAX" | "FIRST_VALUE" | "LAST_VALUE", Some(arg)) => kind(arg),
+        ("MIN" | "MAX" | "FIRST_VALUE" | "LAST_VALUE" | "NTH_VALUE" | "LAG" | "LEAD", Some(arg)) => kind(arg),
         _ => Kind::Any,
     }
+}
+
+/// The kind of an expression over these relations, `Any` where it is not known.
+pub fn kind_within(expr: &Expr, relations: &[Relation], dialect: &Dialect) -> Kind {
+    let kind_of_column = |reference: &ColumnRef| {
+        let named =
+            |relation: &&Relation| reference.table.as_ref().is_none_or(|table| *table == relation.alias);
+        let column = |relation: &Relation| {
+            relation
+                .columns
+                .iter()
+                .find(|column| column.name == reference.column)
+                .map(|column| column.ty.kind)
+        };
+        relations.iter().filter(named).find_map(column).unwrap_or(Kind::Any)
+    };
+    kind_of(expr, dialect, &kind_of_column)
 }
 
 /// The kind of an expression's values, `Any` where the tree does not tell.

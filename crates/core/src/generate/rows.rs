@@ -17,16 +17,14 @@ impl<'a> Generator<'a> {
 
     /// A table that nothing else depends on and that depends on nothing else.
     pub fn lone_table(&mut self) -> CreateTable {
-        loop {
-            let Statement::CreateTable(mut create) = self.create_table() else { continue };
-            for column in &mut create.columns {
-                let depends =
-                    |constraint: &ColumnConstraint| matches!(constraint, ColumnConstraint::References { .. });
-                column.constraints.retain(|constraint| !depends(constraint));
-            }
-            create.constraints.retain(|constraint| !matches!(constraint, TableConstraint::ForeignKey { .. }));
-            return create;
+        let mut create = self.table();
+        for column in &mut create.columns {
+            let depends =
+                |constraint: &ColumnConstraint| matches!(constraint, ColumnConstraint::References { .. });
+            column.constraints.retain(|constraint| !depends(constraint));
         }
+        create.constraints.retain(|constraint| !matches!(constraint, TableConstraint::ForeignKey { .. }));
+        create
     }
 
     /// An index on one of the tables.

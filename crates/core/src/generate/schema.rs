@@ -2,7 +2,7 @@
 
 use super::state::never_negative;
 use super::{Column, Generator, Relation, Rules, Table};
-use crate::dialect::{Feature, TableOption};
+use crate::dialect::{Feature, Partitioning, TableOption};
 use crate::sql::*;
 
 /// What may stand in a key, a CHECK or a generated column.
@@ -22,9 +22,41 @@ enum PrimaryKey {
     Composite,
 }
 
-impl Generator<'_> {
-    pub(super) fn create_table(&mut self) -> Statement {
-        Statement::CreateTable(self.table())
+impl<'a> Generator<'a> {
+    /// The statements that make a table, now and then one in partitions.
+    pub(super) fn create_table(&mut self) -> Vec<Statement> {
+        let mut create = self.table();
+        let mut made = Vec::new();
+        if self.rng.chance(12)
+            && let Some((partitioning, column)) = self.partitioning(&create)
+        {
+            create.temporary = false;
+            create.options = vec![Name::from(partitioning.form.replace("{column}", &column))];
+            let table = |form: &Name| Statement::Raw(form.replace("{table}", &create.name));
+            made = partitioning.made.iter().map(table).collect();
+        }
+        std::iter::once(Statement::CreateTable(create)).chain(made).collect()
+    }
+
+    /// How a table can be divided, and by which column; not if it has a key, which would have to hold that column.
+    fn partitioning(&mut self, create: &CreateTable) -> Option<(&'a Partitioning, Name)> {
+        let plain = |column: &ColumnDef| {
+            use ColumnConstraint::*;
+            let hinders =
+                |c: &ColumnConstraint| matches!(c, PrimaryKey { .. } | Unique { .. } | Generated { .. });
+            !column.constraints.iter().any(hinders) && !self.dialect.is_prefixed(&column.ty)
+        };
+        let keyed =
+            |c: &TableConstraint| matches!(c, TableConstraint::PrimaryKey(_) | TableConstraint::Unique(_));
+        if !create.columns.iter().all(plain) || create.constraints.iter().any(keyed) {
+            return None;
+        }
+        let column = self.rng.pick(&create.columns);
+        let takes = |partitioning: &&Partitioning| {
+            partitioning.kinds.is_empty() || partitioning.kinds.contains(&column.ty.kind)
+        };
+        let ways: Vec<&Partitioning> = self.dialect.partitions.iter().filter(takes).collect();
+        self.rng.choose(&ways).map(|way| (*way, column.name.clone()))
     }
 
     /// A table of any shape.
@@ -246,7 +278,8 @@ impl Generator<'_> {
         if !self.dialect.can(Feature::Indexes) || (unique && !self.dialect.can(Feature::UniqueKeys)) {
             return None;
         }
-        let tables: Vec<_> = self.state.base_tables().filter(|table| !unique || table.rows == 0).collect();
+        let fits = |table: &&Table| !unique || (table.rows == 0 && !table.partitioned);
+        let tables: Vec<_> = self.state.base_tables().filter(fits).collect();
         let table = *self.rng.choose(&tables)?;
         Some(Statement::CreateIndex(self.index_on(table, unique)))
     }
@@ -258,7 +291,7 @@ impl Generator<'_> {
         }
         let read = self.state.base_tables_of(query);
         let table = *self.rng.choose(&read)?;
-        let unique = self.dialect.can(Feature::UniqueKeys) && self.rng.chance(25);
+        let unique = self.dialect.can(Feature::UniqueKeys) && !table.partitioned && self.rng.chance(25);
         Some(self.index_on(table, unique))
     }
 

@@ -9,7 +9,7 @@ use crate::dialect::{Dialect, Feature};
 use crate::sql::*;
 
 /// Values kept per column to draw constants from.
-const POOL_SIZE: usize = 24;
+pub(super) const POOL_SIZE: usize = 24;
 
 #[derive(Clone, Debug, Default)]
 pub struct State {
@@ -32,6 +32,8 @@ pub struct Table {
     pub columns: Arc<Vec<Column>>,
     /// Tables a view reads; they cannot be dropped while it stands.
     pub reads: Vec<Name>,
+    /// Divided by a column: no key without it.
+    pub partitioned: bool,
     /// An INSERT or UPDATE may violate something: a key, a CHECK.
     pub constrained: bool,
     /// It has a key that an INSERT may collide with.
@@ -147,6 +149,11 @@ impl Column {
         self.not_null || self.rowid_alias
     }
 
+    /// Never NULL, and no two rows have it in common.
+    pub fn is_key(&self) -> bool {
+        self.rowid_alias || (self.unique && self.not_null)
+    }
+
     /// Text compares byte by byte.
     pub fn has_plain_collation(&self) -> bool {
         self.collation.as_deref().is_none_or(|collation| collation.eq_ignore_ascii_case("binary"))
@@ -232,6 +239,7 @@ impl State {
             temporary: view.temporary,
             strict: false,
             has_rowid: false,
+            partitioned: false,
             rows,
             columns: Arc::new(columns),
             reads,
@@ -307,6 +315,7 @@ impl State {
             temporary: create.temporary,
             strict: option("STRICT"),
             has_rowid,
+            partitioned: create.options.iter().any(|option| option.contains("PARTITION BY")),
             rows: 0,
             unreplaceable: checked || columns.iter().any(|column| column.not_null),
             columns: Arc::new(columns),

@@ -51,6 +51,39 @@ pub fn file(name: &str, text: &str, dialect: &Dialect) -> Vec<Imported> {
     parts.into_iter().map(|part| statement(&part.sql, part.line, dialect)).collect()
 }
 
+/// The scripts that a file holds: one, unless each of its lines is one (`.jsonl`): a record whose lists of SQL are its
+/// statements, in this order.
+pub fn scripts(name: &str, text: &str) -> Vec<String> {
+    const LISTS: [&str; 5] = ["test", "repro_setup", "repro_queries", "setup", "queries"];
+    if !name.to_ascii_lowercase().ends_with(".jsonl") {
+        return vec![text.to_string()];
+    }
+    let sql = |item: &serde_json::Value| item.as_str().or(item["sql"].as_str()).map(str::to_string);
+    let script = |line: &str| {
+        let record: serde_json::Value = serde_json::from_str(line).ok()?;
+        let lists = LISTS.iter().filter_map(|list| record[list].as_array());
+        let statements: Vec<String> = lists.flatten().filter_map(sql).collect();
+        (!statements.is_empty()).then(|| statements.join(";\n"))
+    };
+    text.lines().filter_map(script).collect()
+}
+
+/// Whether text that is no tree may go into a database's setup: it changes what the database holds or how it is asked,
+/// nothing outside it, and nothing of the engine's own. Settings are not for any text to change: answers may depend on
+/// them.
+pub fn builds_state(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+    let first = words.next().unwrap_or_default();
+    let outside =
+        ["outfile", "dumpfile", "infile", "attach", "extension", "program", "file", "load_extension"];
+    let inside = ["create", "insert", "replace", "update", "delete", "alter", "analyze", "reindex"];
+    let objects = ["table", "index", "view", "trigger", "unique", "temp", "temporary"];
+    inside.contains(&first)
+        && (first != "create" || words.clone().next().is_some_and(|word| objects.contains(&word)))
+        && !words.any(|word| outside.contains(&word) || word.starts_with("sqlite_"))
+}
+
 /// One statement: as a tree if it can be lowered.
 pub fn statement(text: &str, line: usize, dialect: &Dialect) -> Imported {
     let (statement, refused) = match lower::statement(text, dialect) {

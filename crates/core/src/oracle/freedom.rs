@@ -112,7 +112,7 @@ impl Freedom<'_> {
 impl Freedom<'_> {
     fn aggregate(&mut self, aggregate: &Aggregate) {
         let is = |names: &[&str]| names.iter().any(|name| aggregate.name.eq_ignore_ascii_case(name));
-        if is(&["MIN", "MAX", "FIRST_VALUE", "LAST_VALUE"]) {
+        if is(&["MIN", "MAX", "FIRST_VALUE", "LAST_VALUE", "NTH_VALUE", "LAG", "LEAD"]) {
             if aggregate.args.iter().any(|arg| self.folds(arg)) {
                 self.refuse(REPRESENTATIVES);
             }

@@ -11,7 +11,10 @@ use crate::subject::Subject;
 
 /// Why nothing can be said about a difference, if so.
 pub fn undefined(subject: &Subject, dialect: &Dialect) -> Option<&'static str> {
-    let mut gate = Gate { dialect, reason: None, in_relation: false };
+    let mut state = State::default();
+    subject.setup.iter().for_each(|statement| state.apply(statement, dialect));
+    let state = (!subject.setup.is_empty()).then_some(state);
+    let mut gate = Gate { dialect, state, keys: Vec::new(), reason: None, in_relation: false };
     for test in &subject.tests {
         gate.statement(test);
     }
@@ -97,6 +100,10 @@ pub fn orders_every_column(query: &Query) -> bool {
 
 struct Gate<'a> {
     dialect: &'a Dialect,
+    /// The database as the subject's setup makes it; a difference that was just seen has no setup yet.
+    state: Option<State>,
+    /// Of each relation of the SELECT being read: its name, and its columns that are keys.
+    keys: Vec<(Name, Vec<Name>)>,
     reason: Option<&'static str>,
     /// Inside a view, a derived table or a common table.
     in_relation: bool,
@@ -111,6 +118,48 @@ impl Gate<'_> {
         let before = std::mem::replace(&mut self.in_relation, true);
         self.query(query);
         self.in_relation = before;
+    }
+
+    /// The relations that a FROM item names, with the columns that no two of their rows have in common.
+    fn keys_of(&self, table: &TableRef, keys: &mut Vec<(Name, Vec<Name>)>) {
+        match table {
+            TableRef::Table { name, alias, .. } => {
+                let stored =
+                    self.state.as_ref().and_then(|state| state.table(name)).filter(|table| !table.is_view);
+                let columns = stored.iter().flat_map(|table| table.columns.iter());
+                let own =
+                    columns.filter(|column| column.is_key()).map(|column| column.name.clone()).collect();
+                keys.push((alias.as_ref().unwrap_or(name).clone(), own));
+            }
+            TableRef::Derived { alias, .. } | TableRef::Function { alias, .. } => {
+                keys.push((alias.clone(), Vec::new()));
+            }
+            TableRef::Join { left, right, .. } => {
+                self.keys_of(left, keys);
+                self.keys_of(right, keys);
+            }
+        }
+    }
+
+    /// Whether no two rows are alike for a window: it orders or divides them by a key of every table.
+    fn has_total_order(&self, window: &Window) -> bool {
+        let Over::Spec(spec) = &window.over else { return false };
+        let terms = || spec.order_by.iter().map(|item| &item.expr).chain(&spec.partition_by);
+        let names = |alias: &Name, key: &Name, expr: &Expr| match expr {
+            Expr::Column(reference) => {
+                let owner = match &reference.table {
+                    Some(table) => table == alias,
+                    None => self.keys.len() == 1,
+                };
+                owner && reference.column == *key
+            }
+            _ => false,
+        };
+        let ordered = |(alias, keys): &(Name, Vec<Name>)| {
+            keys.iter().any(|key| terms().any(|expr| names(alias, key, expr)))
+        };
+        // Without its setup a difference is looked at again when it is confirmed.
+        self.state.is_none() || (!self.keys.is_empty() && self.keys.iter().all(ordered))
     }
 
     fn lists(names: &[Name], name: &str) -> bool {
@@ -134,7 +183,12 @@ impl Visitor for Gate<'_> {
         let before = std::mem::replace(&mut self.in_relation, false);
         if let Some(with) = &query.with {
             for table in &with.tables {
-                self.relation(&table.query);
+                let recursion = table.recursion().filter(|_| with.recursive);
+                match recursion.is_some_and(|recursion| recursion.is_of_one_affinity()) {
+                    // A compound, but its columns are those of its first SELECT.
+                    true => self.query(&table.query),
+                    false => self.relation(&table.query),
+                }
             }
         }
         self.in_relation = before;
@@ -162,7 +216,14 @@ impl Visitor for Gate<'_> {
             self.refuse("bare column beside an aggregate");
         }
         let before = std::mem::replace(&mut self.in_relation, false);
+        let mut keys = Vec::new();
+        // Groups are other rows than those of the tables.
+        if select.group_by.is_empty() {
+            select.from.iter().for_each(|table| self.keys_of(table, &mut keys));
+        }
+        let outer = std::mem::replace(&mut self.keys, keys);
         walk_select(self, select);
+        self.keys = outer;
         self.in_relation = before;
     }
 
@@ -196,7 +257,7 @@ impl Visitor for Gate<'_> {
                 self.refuse("order-dependent aggregate");
             }
             // Rule 0.5: rows that a window cannot tell apart have one value only under some functions.
-            Expr::Window(window) if !is_alike_for_peers(window) => {
+            Expr::Window(window) if !is_alike_for_peers(window) && !self.has_total_order(window) => {
                 self.refuse("window without a total order");
             }
             Expr::Subquery(query) => {

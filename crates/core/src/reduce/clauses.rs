@@ -49,6 +49,7 @@ fn of_query(at: usize, query: &Query, edits: &mut Vec<Edit>) {
     };
     if query.with.is_some() {
         push(|query| query.with.take().is_some());
+        push(|query| query.with.as_mut().is_some_and(|with| std::mem::take(&mut with.recursive)));
     }
     match &query.body {
         Body::Compound { .. } => {
@@ -104,6 +105,12 @@ fn of_query(at: usize, query: &Query, edits: &mut Vec<Edit>) {
                 table.is_some_and(|table| table.materialized.take().is_some())
             })
         }));
+        edits.push(Edit::new(move |subject| {
+            change_query(subject, at, |query| {
+                let table = query.with.as_mut().and_then(|with| with.tables.get_mut(table));
+                table.is_some_and(|table| !std::mem::take(&mut table.columns).is_empty())
+            })
+        }));
     }
 }
 
@@ -157,6 +164,24 @@ fn without_key(select: &mut Select, key: usize, with_items: bool) -> bool {
     !select.items.is_empty()
 }
 
+/// The columns of a compound, by its first SELECT.
+fn width(body: &Body) -> usize {
+    match body {
+        Body::Compound { left, .. } => width(left),
+        Body::Select(select) => select.items.len(),
+        _ => 0,
+    }
+}
+
+/// Takes a column away from every SELECT of a compound.
+fn without_column(body: &mut Body, at: usize) -> bool {
+    match body {
+        Body::Compound { left, right, .. } => without_column(left, at) && without_column(right, at),
+        Body::Select(select) => select.items.len() > 1 && remove(&mut select.items, at),
+        _ => false,
+    }
+}
+
 pub struct Items;
 
 impl Pass for Items {
@@ -166,6 +191,14 @@ impl Pass for Items {
 
     fn candidates(&self, subject: &Subject) -> Vec<Edit> {
         let mut edits = Vec::new();
+        each_query(subject, |at, query| {
+            let Body::Compound { .. } = &query.body else { return };
+            for item in (0..width(&query.body)).rev() {
+                edits.push(Edit::new(move |subject| {
+                    change_query(subject, at, |query| without_column(&mut query.body, item))
+                }));
+            }
+        });
         each_select(subject, |at, select| {
             for item in (0..select.items.len()).rev() {
                 if select.items.len() > 1 {

@@ -6,6 +6,7 @@ use super::weight::{Weight, text};
 use super::{Edit, Pass};
 use crate::dialect::Dialect;
 use crate::engine::Trouble;
+use crate::sql::recursion;
 use crate::subject::Subject;
 
 /// What a reduction may use.
@@ -93,6 +94,11 @@ impl Driver<'_> {
 
     fn attempt(&mut self, edit: &Edit) -> Result<Attempt, Trouble> {
         let Some(candidate) = edit.apply(&self.reduction.subject) else { return Ok(Attempt::Refused) };
+        // Without what ends it a recursion would only be cut off, after long.
+        let ends = |subject: &Subject| subject.tests.iter().all(recursion::ends);
+        if !ends(&candidate) && ends(&self.reduction.subject) {
+            return Ok(Attempt::Refused);
+        }
         let text = text(&candidate, self.dialect);
         let weight = Weight::of_text(&text);
         if weight >= self.weight || self.refused.contains(&text) {
@@ -116,4 +122,52 @@ enum Attempt {
     Kept,
     Refused,
     OutOfBudget,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sql::*;
+
+    /// `WITH RECURSIVE d0 AS (SELECT 1 AS c0 UNION ALL SELECT d0.c0 + 1 FROM d0 WHERE d0.c0 < 3 AND d0.c0 > 0)
+    /// SELECT d0.c0 FROM d0`.
+    fn counting() -> Subject {
+        let own = || Expr::column("d0", "c0");
+        let select = |item: SelectItem| Select { items: vec![item], ..Select::default() };
+        let anchor = select(SelectItem::Expr { expr: Expr::int(1), alias: Some("c0".into()) });
+        let bound = Expr::binary(BinaryOp::Lt, own(), Expr::int(3));
+        let step = Select {
+            from: vec![TableRef::table("d0")],
+            filter: Some(bound.and(Expr::binary(BinaryOp::Gt, own(), Expr::int(0)))),
+            ..select(Expr::binary(BinaryOp::Add, own(), Expr::int(1)).into())
+        };
+        let body = |select| Body::Select(Box::new(select));
+        let query = Query::compound(SetOp::Union, true, body(anchor), body(step));
+        let table = CommonTable { name: "d0".into(), columns: Vec::new(), materialized: None, query };
+        let with = Some(With { recursive: true, tables: vec![table] });
+        let all = Select { from: vec![TableRef::table("d0")], ..select(own().into()) };
+        Subject::new("norec", Query { with, ..Query::select(all) })
+    }
+
+    fn reduced(keep: &str) -> String {
+        let dialect = Dialect::load("sqlite", "3.54.1").unwrap();
+        let budget = Budget { checks: 10_000, over: &|| false };
+        let mut fails = |candidate: &Subject| {
+            assert!(candidate.tests.iter().all(recursion::ends), "{candidate:?}");
+            Ok(text(candidate, &dialect).contains(keep))
+        };
+        let reduction = reduce(counting(), &dialect, crate::reduce::all(), &budget, &mut fails).unwrap();
+        text(&reduction.subject, &dialect)
+    }
+
+    #[test]
+    fn a_recursion_is_never_tried_without_what_ends_it() {
+        let left = reduced("UNION ALL");
+        assert!(left.contains("RECURSIVE") || !left.contains("FROM w0"), "{left}");
+    }
+
+    #[test]
+    fn a_recursion_that_is_not_needed_goes() {
+        assert!(!reduced("SELECT").contains("RECURSIVE"), "{}", reduced("SELECT"));
+    }
 }

@@ -79,7 +79,7 @@ fn common_tables(subject: &Subject) -> Vec<CommonTable> {
         Statement::Query(query) => query.with.as_ref(),
         _ => None,
     });
-    let plain = |table: &&CommonTable| table.columns.is_empty();
+    let plain = |table: &&CommonTable| table.columns.is_empty() && !table.reads_itself();
     queries.flat_map(|with| with.tables.iter()).filter(plain).cloned().collect()
 }
 

@@ -3,6 +3,7 @@
 pub mod ast;
 pub mod name;
 pub mod query;
+pub mod recursion;
 pub mod render;
 pub mod types;
 pub mod value;

@@ -1,7 +1,7 @@
 //! SQLite's C interface as a table of function pointers, so that the bundled copy and any number of
 //! `libsqlite3.so` files are spoken to by the same code, side by side in one process.
 
-use std::ffi::{CStr, c_char, c_int, c_uchar, c_void};
+use std::ffi::{CStr, c_char, c_int, c_uchar, c_uint, c_void};
 use std::path::Path;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
@@ -15,20 +15,24 @@ type Destructor = Option<unsafe extern "C" fn(*mut c_void)>;
 pub type ProgressHandler = unsafe extern "C" fn(*mut c_void) -> c_int;
 
 /// Declares the table once: its fields, the bundled copy's entries and the symbols to look up. A
-/// library without one of the optional functions is simply older.
+/// library without one of the optional functions is simply older; what only an instrumented library has is
+/// ours (`coverage.c`).
 macro_rules! api {
     (
         required { $($name:ident: fn($($arg:ty),* $(; $variadic:tt)?) $(-> $ret:ty)?;)* }
         optional { $($opt:ident: fn($($opt_arg:ty),*) $(-> $opt_ret:ty)?;)* }
+        instrumented { $($own:ident: fn($($own_arg:ty),*) $(-> $own_ret:ty)?;)* }
     ) => {
         pub struct Api {
             $(pub $name: unsafe extern "C" fn($($arg),* $(, $variadic)?) $(-> $ret)?,)*
             $(pub $opt: Option<unsafe extern "C" fn($($opt_arg),*) $(-> $opt_ret)?>,)*
+            $(pub $own: Option<unsafe extern "C" fn($($own_arg),*) $(-> $own_ret)?>,)*
         }
 
         static BUNDLED: Api = Api {
             $($name: bundled::$name,)*
             $($opt: Some(bundled::$opt),)*
+            $($own: None,)*
         };
 
         impl Api {
@@ -47,6 +51,10 @@ macro_rules! api {
                             .map_err(|_| stringify!($name))?,)*
                         $($opt: library
                             .get(concat!(stringify!($opt), "\0").as_bytes())
+                            .ok()
+                            .map(|symbol| *symbol),)*
+                        $($own: library
+                            .get(concat!(stringify!($own), "\0").as_bytes())
                             .ok()
                             .map(|symbol| *symbol),)*
                     })
@@ -94,6 +102,9 @@ api! {
     }
     optional {
         sqlite3_hard_heap_limit64: fn(i64) -> i64;
+    }
+    instrumented {
+        dissent_counters: fn(c_uint, *mut c_uint, *mut *mut u64) -> c_int;
     }
 }
 

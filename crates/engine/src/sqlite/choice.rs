@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::build::Build;
 use super::versions;
 use crate::product::{Choice, Product, Rest};
 use crate::store::package::Release;
@@ -38,8 +39,20 @@ impl Choice for Chosen {
     fn obtain(&self, progress: &mut dyn FnMut(Step)) -> Result<Source, EngineError> {
         match self {
             Chosen::Bundled => Ok(Source::Bundled),
-            Chosen::Release(release) => Store::of_user()?.obtain_sqlite(release, progress),
+            Chosen::Release(release) => Store::of_user()?.obtain_sqlite(release, Build::Plain, progress),
             Chosen::Library(path) => Ok(Source::Library { path: existing_file(path)? }),
+        }
+    }
+
+    fn obtain_counting(&self, progress: &mut dyn FnMut(Step)) -> Result<Source, EngineError> {
+        let release = match self {
+            Chosen::Bundled => versions::find(versions::bundled()),
+            Chosen::Release(release) => Some(*release),
+            Chosen::Library(_) => None,
+        };
+        match release {
+            Some(release) => Store::of_user()?.obtain_sqlite(release, Build::Counting, progress),
+            None => Err(EngineError::NoCoverage { engine: "a library of somebody else's" }),
         }
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod api;
 pub(crate) mod build;
 mod choice;
 mod codes;
+mod coverage;
 mod meter;
 mod statement;
 #[cfg(test)]
@@ -25,6 +26,7 @@ pub(crate) use choice::PRODUCT;
 
 use api::{Api, sqlite3, sqlite3_stmt};
 use codes::Stage;
+use coverage::Counters;
 use meter::{Meter, Over};
 use statement::{OutOfMemory, Statement};
 use turn::Turn;
@@ -58,6 +60,8 @@ pub struct SqliteEngine {
     /// By number; `None` is a text without a statement. Finalised before `db` is closed.
     prepared: HashMap<u64, Option<Statement>>,
     last_prepared: u64,
+    /// Of an instrumented library.
+    counters: Option<Counters>,
     _turn: Turn,
 }
 
@@ -85,6 +89,7 @@ impl SqliteEngine {
             text: Vec::new(),
             prepared: HashMap::new(),
             last_prepared: 0,
+            counters: Counters::of(api),
             _turn: turn,
         };
         engine.meter.set(&engine.limits);
@@ -387,6 +392,10 @@ impl Engine for SqliteEngine {
     fn close_prepared(&mut self, statement: Prepared) -> Result<(), Trouble> {
         self.prepared.remove(&statement.number);
         Ok(())
+    }
+
+    fn take_coverage(&mut self, passed: &mut dyn FnMut(u32)) -> Option<u32> {
+        self.counters.as_mut().map(|counters| counters.take(passed))
     }
 }
 

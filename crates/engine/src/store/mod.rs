@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use crate::product::PRODUCTS;
-use crate::sqlite::{self, build, versions};
+use crate::sqlite::build::Build;
+use crate::sqlite::{self, versions};
 use crate::target::Step;
 use crate::{EngineError, Source};
 pub(crate) use compile::Compiler;
@@ -81,7 +82,7 @@ impl Store {
     pub(crate) fn sqlite_catalog(&self) -> Vec<Available> {
         let state = |release: &Release| match release.version {
             version if version == versions::bundled() => State::Bundled,
-            version if self.sqlite_library(version).is_file() => State::Installed,
+            version if self.sqlite_library(version, Build::Plain).is_file() => State::Installed,
             _ => State::Obtainable,
         };
         let available = |release: &'static Release| Available {
@@ -92,22 +93,26 @@ impl Store {
         versions::releases().iter().map(available).collect()
     }
 
-    fn sqlite_library(&self, version: &str) -> PathBuf {
+    fn sqlite_library(&self, version: &str, build: Build) -> PathBuf {
         let directory = self.root.join("engines/sqlite").join(version);
-        directory.join(build::fingerprint()).join("libsqlite3.so")
+        directory.join(build.fingerprint()).join("libsqlite3.so")
     }
 
     pub(crate) fn obtain_sqlite(
         &self,
         release: &Release,
+        build: Build,
         progress: &mut dyn FnMut(Step),
     ) -> Result<Source, EngineError> {
-        let path = self.sqlite_library(release.version);
+        let path = self.sqlite_library(release.version, build);
         let _busy = BUSY.lock().unwrap_or_else(PoisonError::into_inner);
         if path.is_file() {
             return Ok(Source::Library { path });
         }
-        let what = format!("SQLite {}", release.version);
+        let what = match build {
+            Build::Plain => format!("SQLite {}", release.version),
+            Build::Counting => format!("SQLite {} with coverage", release.version),
+        };
         // Before the download, which would be for nothing.
         self.compiler.check(&what)?;
         let directory = path.parent().unwrap_or(&self.root);
@@ -118,13 +123,19 @@ impl Store {
             download::fetch(package, work.path(), &what)
         })?;
         progress(Step::Compiling { engine: what });
-        self.install_sqlite(release.version, package, &source)?;
+        self.install_sqlite(release.version, build, package, &source)?;
         Ok(Source::Library { path })
     }
 
     /// Compiles, and keeps the library only if it is what the package promised.
-    fn install_sqlite(&self, version: &str, package: &Package, source: &Path) -> Result<(), EngineError> {
-        let library = self.sqlite_library(version);
+    fn install_sqlite(
+        &self,
+        version: &str,
+        build: Build,
+        package: &Package,
+        source: &Path,
+    ) -> Result<(), EngineError> {
+        let library = self.sqlite_library(version, build);
         let directory = library.parent().unwrap_or(&self.root);
         // In the directory where it will stay, so that renaming is all that is left to do; removed
         // if it comes to nothing.
@@ -134,7 +145,8 @@ impl Store {
             .tempfile_in(directory)
             .map_err(not_writable(directory))?
             .into_temp_path();
-        self.compiler.run(&build::arguments(), source, &unfinished, &format!("SQLite {version}"))?;
+        let unit = build.unit(source).map_err(not_writable(source))?;
+        self.compiler.run(&build.arguments(), &unit, &unfinished, &format!("SQLite {version}"))?;
         let found = sqlite::version_of(&unfinished)?;
         if found != version {
             let (package, wanted) = (package.to_string(), format!("SQLite {version}"));

@@ -28,8 +28,9 @@ fn the_cache_directory_is_the_users() {
 fn without_a_compiler_nothing_is_downloaded() {
     let root = tempfile::tempdir().unwrap();
     let mut step = |step: Step| panic!("{step}");
-    let error =
-        store(root.path(), "no-such-compiler").obtain_sqlite(release("3.30.1"), &mut step).unwrap_err();
+    let error = store(root.path(), "no-such-compiler")
+        .obtain_sqlite(release("3.30.1"), Build::Plain, &mut step)
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
         "no C compiler 'no-such-compiler' to build SQLite 3.30.1: install one (or name it in CC), or give a \
@@ -47,11 +48,11 @@ fn an_installed_version_is_used_as_it_is() {
     assert_eq!(state("3.30.1"), State::Obtainable);
     assert_eq!(state(versions::bundled()), State::Bundled);
 
-    let path = store.sqlite_library("3.30.1");
+    let path = store.sqlite_library("3.30.1", Build::Plain);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(&path, "").unwrap();
     assert_eq!(state("3.30.1"), State::Installed);
-    let source = store.obtain_sqlite(release("3.30.1"), &mut |step| panic!("{step}")).unwrap();
+    let source = store.obtain_sqlite(release("3.30.1"), Build::Plain, &mut |step| panic!("{step}")).unwrap();
     assert_eq!(source, Source::Library { path });
 }
 
@@ -78,7 +79,7 @@ fn only_what_the_package_promised_is_kept() {
         std::fs::write(&source, text).unwrap();
         store.install_sqlite("3.30.1", package, &source).map_err(|error| error.to_string())
     };
-    let library = store.sqlite_library("3.30.1");
+    let library = store.sqlite_library("3.30.1", Build::Plain);
     std::fs::create_dir_all(library.parent().unwrap()).unwrap();
     let kept = || std::fs::read_dir(library.parent().unwrap()).unwrap().count();
 
@@ -99,9 +100,9 @@ fn only_what_the_package_promised_is_kept() {
 /// Needs a registry and a compiler the first time, the user's store afterwards.
 #[test]
 fn two_versions_run_side_by_side() {
-    let source = match Store::of_user()
-        .and_then(|store| store.obtain_sqlite(release("3.30.1"), &mut |step| eprintln!("{step}")))
-    {
+    let source = match Store::of_user().and_then(|store| {
+        store.obtain_sqlite(release("3.30.1"), Build::Plain, &mut |step| eprintln!("{step}"))
+    }) {
         Ok(source) => source,
         Err(error) => return eprintln!("SKIPPED, SQLite 3.30.1 is not to be had here: {error}"),
     };

@@ -55,7 +55,9 @@ impl<F: FnMut(&mut Expr, Place)> Editor for Literals<'_, F> {
     fn query(&mut self, query: &mut Query) {
         let ordered = !query.order_by.is_empty();
         if let Some(with) = &mut query.with {
-            with.tables.iter_mut().for_each(|table| self.query(&mut table.query));
+            // What ends a recursion, and the type its columns begin with, stay as they are.
+            let recursive = with.recursive;
+            self.held(recursive, |all| with.tables.iter_mut().for_each(|table| all.query(&mut table.query)));
         }
         // What is ordered by an item of the list has to find it there.
         match &mut query.body {

@@ -1,17 +1,23 @@
-//! The walk of a test case: build a database, then propose and check until its cases are used up.
+//! The walk of a test case: build a database, then propose and check until its cases are used up. A database is
+//! drawn anew, or made of one that showed something new ([`trail`]).
 //!
 //! Pure but for the engine inside the session: the same seed, engine and settings give the same
-//! statements in the same order.
+//! statements in the same order, as long as nothing comes from other workers.
+
+mod changed;
+pub mod trail;
 
 use crate::dialect::Dialect;
 use crate::engine::{Reply, Trouble};
 use crate::finding::{Evidence, Origin, Verdict};
 use crate::generate::{Generator, Luck, Policy, State};
+use crate::guide::Entry;
 use crate::oracle::{Oracle, health};
 use crate::rng::Rng;
 use crate::session::Session;
-use crate::sql::{ObjectKind, Statement};
+use crate::sql::{ObjectKind, Query, Statement};
 use crate::subject::Subject;
+pub use trail::{Lesson, Trail};
 
 /// What a walk tells while it goes.
 pub trait Watcher {
@@ -27,6 +33,15 @@ pub trait Watcher {
 
     /// An oracle came to a verdict.
     fn verdict(&mut self, oracle: &'static str, verdict: &Verdict);
+
+    /// The state of the present database is built anew from here on.
+    fn rebuilt(&mut self) {}
+
+    /// What a database has taught, when it is done.
+    fn learned(&mut self, _lesson: &Lesson) {}
+
+    /// A database and queries that are worth coming back to.
+    fn kept(&mut self, _entry: &Entry) {}
 
     /// A difference that held when the subject was built again on a fresh database.
     fn finding(&mut self, origin: Origin, subject: Subject, evidence: Evidence);
@@ -54,10 +69,21 @@ impl Walk<'_> {
         self.oracles[rng.weighted(&shares)]
     }
 
-    /// Builds the database of this number and runs its cases. `Ok(false)`: the watcher ended it.
+    /// Draws the database of this number and runs its cases. `Ok(false)`: the watcher ended it.
     pub fn database(
         &self,
         number: u64,
+        session: &mut Session,
+        watcher: &mut dyn Watcher,
+    ) -> Result<bool, Trouble> {
+        self.guided(number, &mut Trail::new(None), session, watcher)
+    }
+
+    /// The same, where a database may be made of what was kept of others.
+    pub fn guided(
+        &self,
+        number: u64,
+        trail: &mut Trail,
         session: &mut Session,
         watcher: &mut dyn Watcher,
     ) -> Result<bool, Trouble> {
@@ -76,22 +102,17 @@ impl Walk<'_> {
             state: State::default(),
             luck: Luck::default(),
             setup: Vec::new(),
+            asked: Vec::new(),
+            trail,
             session,
             watcher,
         };
-        if !visit.build()? {
-            return Ok(true);
-        }
-        for case in 1..=self.policy.cases_per_database {
-            if !visit.watcher.case(number, case) {
-                return Ok(false);
-            }
-            // One bug shows again and again on the state that showed it: on to the next database.
-            if !visit.case(case)? {
-                break;
-            }
-        }
-        Ok(true)
+        let mut rng = Rng::for_case(self.seed, number, u64::MAX - 1);
+        let goes_on = match visit.trail.material(&mut rng) {
+            Some(entry) => visit.walk_changed(&entry, rng)?,
+            None => visit.walk_drawn()?,
+        };
+        Ok(goes_on)
     }
 }
 
@@ -108,6 +129,9 @@ struct Visit<'a, 's, 'e> {
     luck: Luck,
     /// The statements that made the state.
     setup: Vec<Statement>,
+    /// The queries that were asked of it.
+    asked: Vec<Query>,
+    trail: &'s mut Trail,
     session: &'s mut Session<'e>,
     watcher: &'s mut dyn Watcher,
 }
@@ -123,6 +147,24 @@ impl Visit<'_, '_, '_> {
 
     fn origin(&self, case: u64) -> Origin {
         Origin { seed: self.walk.seed, database: self.number, case }
+    }
+
+    /// A database and cases that are drawn. `false`: the watcher ended it.
+    fn walk_drawn(&mut self) -> Result<bool, Trouble> {
+        if !self.build()? {
+            return Ok(true);
+        }
+        for case in 1..=self.walk.policy.cases_per_database {
+            if !self.watcher.case(self.number, case) {
+                return Ok(false);
+            }
+            // One bug shows again and again on the state that showed it: on to the next database.
+            if !self.case(case)? {
+                return Ok(true);
+            }
+        }
+        self.learn_from(0, None)?;
+        Ok(true)
     }
 
     /// `false`: building it was itself a finding.
@@ -177,14 +219,27 @@ impl Visit<'_, '_, '_> {
 
     /// `false`: there was a finding.
     fn case(&mut self, case: u64) -> Result<bool, Trouble> {
-        let mut rng = Rng::for_case(self.walk.seed, self.number, case);
+        let rng = Rng::for_case(self.walk.seed, self.number, case);
+        match self.change_now_and_then(case, rng)? {
+            Some(rng) => self.propose(case, rng),
+            None => Ok(false),
+        }
+    }
+
+    /// Some cases first change the state. `None`: that was a finding.
+    fn change_now_and_then(&mut self, case: u64, mut rng: Rng) -> Result<Option<Rng>, Trouble> {
         if rng.chance(self.walk.policy.change_share) {
             let (statements, drawn);
             (statements, drawn, rng) = self.draw(rng, |generator| generator.change());
             if !self.change(case, statements, &drawn)? {
-                return Ok(false);
+                return Ok(None);
             }
         }
+        Ok(Some(rng))
+    }
+
+    /// A subject that an oracle proposes. `false`: it was a finding.
+    fn propose(&mut self, case: u64, mut rng: Rng) -> Result<bool, Trouble> {
         let oracle = self.walk.oracle(&mut rng);
         let (proposed, drawn, _) = self.draw(rng, |generator| oracle.propose(generator));
         let Some(mut subject) = proposed else {
@@ -202,6 +257,9 @@ impl Visit<'_, '_, '_> {
         self.watcher.verdict(oracle.name(), &verdict);
         let Verdict::Bug(seen) = verdict else {
             self.tidy(&subject)?;
+            if let [Statement::Query(query), ..] = subject.tests.as_slice() {
+                self.remember((**query).clone())?;
+            }
             return Ok(true);
         };
         subject.setup.splice(0..0, self.setup.iter().cloned());

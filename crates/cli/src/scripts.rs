@@ -1,0 +1,45 @@
+//! Files of SQL that users name, one by one or by directories.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+/// What scripts are called: plain SQL, sqllogictest's and SQLite's own tests, and lists of statements as JSON lines.
+const ENDINGS: [&str; 5] = ["sql", "test", "slt", "tcl", "jsonl"];
+
+/// The files that paths stand for; of a directory, all that look like scripts, by name.
+pub fn files(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for path in paths {
+        match path.is_dir() {
+            true => files_in(path, &mut files)?,
+            false => files.push(path.clone()),
+        }
+    }
+    if let (true, Some(first)) = (files.is_empty(), paths.first()) {
+        bail!("there are no scripts (.{}) in {}", ENDINGS.join(", ."), first.display());
+    }
+    Ok(files)
+}
+
+/// The text of a script.
+pub fn read(path: &Path) -> anyhow::Result<String> {
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    String::from_utf8(bytes).with_context(|| format!("{} is not UTF-8", path.display()))
+}
+
+fn files_in(directory: &Path, files: &mut Vec<PathBuf>) -> anyhow::Result<()> {
+    let entries =
+        std::fs::read_dir(directory).with_context(|| format!("cannot read {}", directory.display()))?;
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.sort();
+    for path in paths {
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        if path.is_dir() {
+            files_in(&path, files)?;
+        } else if ENDINGS.contains(&ending) {
+            files.push(path);
+        }
+    }
+    Ok(())
+}

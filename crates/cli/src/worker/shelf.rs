@@ -1,0 +1,119 @@
+//! The corpus of a campaign on disk: every worker writes what it keeps, and reads what the others do.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+
+use anyhow::Context;
+use dissent_core::dialect::Dialect;
+use dissent_core::engine::Reply;
+use dissent_core::guide::Entry;
+use dissent_core::import;
+use dissent_core::session::Session;
+use dissent_core::sql::Statement;
+
+use super::protocol::TrailTask;
+use crate::{scripts, system};
+
+/// How often a worker looks for what others kept.
+const PAUSE_NANOS: u64 = 2_000_000_000;
+
+/// The place of one worker in the corpus: its files begin with its number.
+pub struct Shelf<'a> {
+    task: &'a TrailTask,
+    /// The files that are known, by name.
+    known: BTreeSet<String>,
+    /// The number of this worker's next file.
+    next: u64,
+    looked: u64,
+}
+
+impl<'a> Shelf<'a> {
+    pub fn open(task: &'a TrailTask) -> anyhow::Result<Shelf<'a>> {
+        fs::create_dir_all(&task.corpus)
+            .with_context(|| format!("cannot make the corpus {}", task.corpus.display()))?;
+        let mut shelf = Shelf { task, known: BTreeSet::new(), next: 0, looked: 0 };
+        // Behind what a predecessor kept.
+        let own = format!("{}-", task.worker);
+        let number = |name: &String| name.strip_prefix(&own)?.strip_suffix(".json")?.parse().ok();
+        shelf.next = shelf.names().iter().filter_map(number).max().map_or(0, |last: u64| last + 1);
+        Ok(shelf)
+    }
+
+    /// The entries on disk, by name.
+    fn names(&self) -> Vec<String> {
+        let files = fs::read_dir(&self.task.corpus).into_iter().flatten().filter_map(Result::ok);
+        let names = files.filter_map(|file| file.file_name().into_string().ok());
+        let mut names: Vec<String> = names.filter(|name| name.ends_with(".json")).collect();
+        names.sort();
+        names
+    }
+
+    /// Writes an entry: it is there whole or not at all.
+    pub fn keep(&mut self, entry: &Entry) -> io::Result<()> {
+        let name = format!("{}-{:06}.json", self.task.worker, self.next);
+        let path = self.task.corpus.join(&name);
+        let unfinished = path.with_extension("unfinished");
+        fs::write(&unfinished, serde_json::to_vec(entry)?)?;
+        fs::rename(&unfinished, &path)?;
+        self.next += 1;
+        self.known.insert(name);
+        Ok(())
+    }
+
+    /// What was kept since the last time, by this worker's predecessors and by others; nothing if that was just now.
+    pub fn arrivals(&mut self) -> Vec<Entry> {
+        let now = system::nanos();
+        if self.looked > 0 && (self.task.alone || now - self.looked < PAUSE_NANOS) {
+            return Vec::new();
+        }
+        self.looked = now;
+        let names: Vec<String> = self.names().into_iter().filter(|name| !self.known.contains(name)).collect();
+        let read = |name: &String| {
+            let text = fs::read(self.task.corpus.join(name)).ok()?;
+            serde_json::from_slice(&text).ok()
+        };
+        let arrived = names.iter().filter_map(read).collect();
+        self.known.extend(names);
+        arrived
+    }
+
+    /// Reads this worker's share of the seeds that are not read yet. A seed that takes the engine down is not read
+    /// again by the worker that follows.
+    pub fn read_seeds(&mut self, dialect: &Dialect, session: &mut Session) -> anyhow::Result<Vec<Entry>> {
+        let marker = self.task.corpus.join(format!("{}-seeds", self.task.worker));
+        let begun = fs::read_to_string(&marker).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0);
+        let mut entries = Vec::new();
+        for (at, path) in self.task.seeds.iter().enumerate().skip(begun) {
+            fs::write(&marker, format!("{}\n", at + 1)).context("cannot write to the corpus")?;
+            let text = scripts::read(path)?;
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            for script in import::scripts(&name, &text) {
+                if let Some(entry) = seed(&name, &script, dialect, session)? {
+                    self.keep(&entry).context("cannot write to the corpus")?;
+                    entries.push(entry);
+                }
+            }
+        }
+        Ok(entries)
+    }
+}
+
+/// A script as an entry: what the engine does not answer alike for the script and for our rendering stays text, and
+/// of text only what builds state.
+fn seed(name: &str, text: &str, dialect: &Dialect, session: &mut Session) -> anyhow::Result<Option<Entry>> {
+    let mut statements = import::file(name, text, dialect);
+    let replies = import::verify(&mut statements, session).map_err(|trouble| anyhow::anyhow!(trouble))?;
+    let mut entry = Entry { setup: Vec::new(), queries: Vec::new(), depth: 0, features: Vec::new() };
+    for (imported, reply) in statements.into_iter().zip(replies) {
+        match imported.statement {
+            _ if matches!(reply, Reply::Failed(_)) => {}
+            Statement::Query(query) => entry.queries.push(*query),
+            Statement::Raw(text) if !import::builds_state(&text) => {}
+            // Some would have others depend on them, or switch the engine's own checks off.
+            Statement::Set { name, .. } if !dialect.settings.iter().any(|known| known.name == name) => {}
+            statement => entry.setup.push(statement),
+        }
+    }
+    Ok((!entry.setup.is_empty()).then_some(entry))
+}

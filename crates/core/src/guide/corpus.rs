@@ -1,0 +1,155 @@
+//! What is worth coming back to: databases and queries that showed something new.
+
+use serde::{Deserialize, Serialize};
+
+use super::{FEATURES, Feature};
+use crate::rng::Rng;
+use crate::sql::{Query, Statement};
+
+/// A database and queries over it: both pools of material in one piece.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// The statements that build the state.
+    pub setup: Vec<Statement>,
+    pub queries: Vec<Query>,
+    /// How many changes it is away from what was drawn or given.
+    pub depth: u32,
+    /// What it was the first to show.
+    pub features: Vec<Feature>,
+}
+
+/// Everything kept, and everything seen.
+#[derive(Default)]
+pub struct Corpus {
+    entries: Vec<Held>,
+    /// For every feature up to the highest seen, how many databases showed it.
+    shown: Vec<u32>,
+    /// How many features were seen at all.
+    seen: usize,
+}
+
+struct Held {
+    entry: Entry,
+    /// How often it was chosen.
+    chosen: u32,
+}
+
+impl Corpus {
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// How many features were seen so far.
+    pub fn seen(&self) -> usize {
+        self.seen
+    }
+
+    /// Takes in what a database showed; gives what none before it did.
+    pub fn note(&mut self, features: &mut Vec<Feature>) -> Vec<Feature> {
+        features.sort_unstable();
+        features.dedup();
+        let mut new = Vec::new();
+        for feature in features {
+            if self.count(*feature) == 1 {
+                new.push(*feature);
+            }
+        }
+        new
+    }
+
+    /// One more database shows a feature; gives how many do.
+    fn count(&mut self, feature: Feature) -> u32 {
+        let at = feature as usize % FEATURES;
+        if self.shown.len() <= at {
+            self.shown.resize(at + 1, 0);
+        }
+        let shown = &mut self.shown[at];
+        self.seen += usize::from(*shown == 0);
+        *shown = shown.saturating_add(1);
+        *shown
+    }
+
+    fn shown(&self, feature: Feature) -> u32 {
+        self.shown.get(feature as usize % FEATURES).copied().unwrap_or(0)
+    }
+
+    /// Keeps an entry; what it shows counts as seen.
+    pub fn add(&mut self, entry: Entry) {
+        for feature in &entry.features {
+            if self.shown(*feature) == 0 {
+                self.count(*feature);
+            }
+        }
+        self.entries.push(Held { entry, chosen: 0 });
+    }
+
+    /// An entry to work on: rather one that shows what few databases do, rather one that was not chosen often.
+    pub fn choose(&mut self, rng: &mut Rng) -> Option<&Entry> {
+        let weights: Vec<u32> = self.entries.iter().map(|held| self.energy(held)).collect();
+        let at = (!weights.is_empty()).then(|| rng.weighted(&weights))?;
+        let held = &mut self.entries[at];
+        held.chosen += 1;
+        Some(&held.entry)
+    }
+
+    fn energy(&self, held: &Held) -> u32 {
+        let shown = |feature: &Feature| self.shown(*feature);
+        // What was given shows nothing of its own yet, and is as good as what few databases show.
+        let rarest = held.entry.features.iter().map(shown).min().unwrap_or(8);
+        let rarity = 20_000 / (10 + rarest.min(10_000));
+        1 + rarity / (1 + held.chosen.min(1_000))
+    }
+
+    /// Any entry, as material.
+    pub fn donor(&self, rng: &mut Rng) -> Option<&Entry> {
+        rng.choose(&self.entries).map(|held| &held.entry)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(features: &[Feature]) -> Entry {
+        Entry { setup: Vec::new(), queries: Vec::new(), depth: 0, features: features.to_vec() }
+    }
+
+    #[test]
+    fn only_the_first_time_is_new() {
+        let mut corpus = Corpus::default();
+        assert_eq!(corpus.note(&mut vec![3, 1, 3]), [1, 3]);
+        assert_eq!(corpus.note(&mut vec![1, 2, 3]), [2]);
+        assert_eq!(corpus.seen(), 3);
+        corpus.add(entry(&[7]));
+        assert_eq!((corpus.note(&mut vec![7]), corpus.seen()), (Vec::new(), 4));
+    }
+
+    #[test]
+    fn what_is_rare_and_what_is_young_is_chosen_more_often() {
+        let mut corpus = Corpus::default();
+        for _ in 0..5_000 {
+            corpus.note(&mut vec![1]);
+        }
+        corpus.note(&mut vec![2]);
+        corpus.add(entry(&[1]));
+        corpus.add(entry(&[2]));
+        let mut rng = Rng::new(1);
+        let mut rare = 0;
+        for _ in 0..20 {
+            rare += u32::from(corpus.choose(&mut rng).unwrap().features == [2]);
+        }
+        assert!(rare > 14, "{rare} of 20");
+        // Nothing is chosen for ever.
+        for _ in 0..2_000 {
+            corpus.choose(&mut rng);
+        }
+        let old = corpus.entries[1].chosen;
+        corpus.add(entry(&[2]));
+        let young = (0..10).filter(|_| corpus.choose(&mut rng).is_some()).count();
+        assert!(corpus.entries[2].chosen as usize >= young / 2 && old < 2_000);
+    }
+}

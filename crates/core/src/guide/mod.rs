@@ -1,0 +1,66 @@
+//! Learning from what was run: what counts as new ([`Guide`]), and what is kept of it ([`corpus`]).
+//!
+//! A database with its queries is looked at as a whole. If it showed something that none before it did, the
+//! smallest part of it that still shows that is kept; other databases are made by changing what was kept
+//! ([`crate::mutate`]).
+
+mod code;
+pub mod corpus;
+mod plans;
+
+use serde::{Deserialize, Serialize};
+
+pub use code::Code;
+pub use corpus::{Corpus, Entry};
+pub use plans::Plans;
+
+use crate::engine::Trouble;
+use crate::session::Session;
+use crate::sql::Query;
+
+/// Something that can be new: an edge of the engine's code, a shape of plan. Below [`FEATURES`].
+pub type Feature = u32;
+
+/// Enough for every edge of SQLite's code; shapes of plans are hashed into it.
+pub const FEATURES: usize = 1 << 20;
+
+/// What counts as new.
+pub trait Guide {
+    /// A query was asked of the present database.
+    fn asked(&mut self, _query: &Query, _session: &mut Session) -> Result<(), Trouble> {
+        Ok(())
+    }
+
+    /// Adds what was seen since this was called last; it may name a feature more than once.
+    fn take(&mut self, session: &mut Session, seen: &mut Vec<Feature>);
+}
+
+/// The guides by the names that users type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Edges of the engine's code, where it is instrumented.
+    Coverage,
+    /// Shapes of the engine's plans.
+    Plan,
+    None,
+}
+
+impl Kind {
+    pub fn guide(self) -> Option<Box<dyn Guide>> {
+        match self {
+            Kind::Coverage => Some(Box::new(Code)),
+            Kind::Plan => Some(Box::new(Plans::default())),
+            Kind::None => None,
+        }
+    }
+
+    /// What its features are called.
+    pub fn features(self) -> &'static str {
+        match self {
+            Kind::Coverage => "edges of the engine's code",
+            Kind::Plan => "shapes of plans",
+            Kind::None => "nothing",
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! Changing what was kept or given: sequences of statements, statements, queries. Everything happens on the tree,
+//! typed as far as the types are known, and is then bound to the state as it is ([`rebind`]).
+//!
+//! A changed query is no subject yet. An oracle makes one of it ([`crate::oracle::Oracle::adopt`]) or leaves it: so
+//! a case keeps the shape that its oracle needs, whatever was changed.
+
+mod query;
+pub mod rebind;
+mod sequence;
+mod statement;
+
+pub use query::query;
+pub use sequence::{Step, What, is_material, sequence};
+pub use statement::statement;

@@ -1,0 +1,267 @@
+//! A database made of one that showed something new, and what is learned from a database.
+
+use super::trail::KEEPING_SHARE;
+use super::{Lesson, Visit};
+use crate::engine::{Reply, Trouble};
+use crate::finding::Verdict;
+use crate::guide::{Entry, Feature};
+use crate::import;
+use crate::mutate::{self, Step, What, rebind};
+use crate::oracle::{Given, health};
+use crate::rng::Rng;
+use crate::sql::{Query, Statement, recursion};
+
+/// Cases of a changed database: it is small and quickly made.
+const CASES: u64 = 30;
+/// Of them, so many of a hundred ask something drawn.
+const DRAWN_CASES: u32 = 20;
+/// Queries that are changed come from the same entry, in so many of a hundred.
+const OWN_QUERIES: u32 = 65;
+/// How often a query is changed at most before it is asked.
+const MOST_CHANGES: usize = 3;
+
+impl Visit<'_, '_, '_> {
+    /// A database and cases made of what was kept. `false`: the watcher ended it.
+    pub(super) fn walk_changed(&mut self, entry: &Entry, mut rng: Rng) -> Result<bool, Trouble> {
+        let (statements, failures) = (self.session.counts.statements, self.session.failures());
+        let donor = self.trail.corpus.donor(&mut rng).cloned();
+        let steps =
+            mutate::sequence(&mut rng, &entry.setup, donor.as_ref().map(|donor| donor.setup.as_slice()));
+        if !self.build_changed(steps, rng)? {
+            return Ok(true);
+        }
+        for case in 1..=CASES {
+            if !self.watcher.case(self.number, case) {
+                return Ok(false);
+            }
+            if !self.changed_case(case, entry)? {
+                return Ok(true);
+            }
+        }
+        let ran = self.session.counts.statements - statements;
+        let failed = self.session.failures() - failures;
+        self.learn_from(entry.depth + 1, Some((ran, ran - failed)))?;
+        Ok(true)
+    }
+
+    /// Statement by statement, each bound to the state that those before it left. `false`: there was a finding.
+    fn build_changed(&mut self, steps: Vec<Step>, mut rng: Rng) -> Result<bool, Trouble> {
+        let mut renames = [rebind::Renames::new(), rebind::Renames::new()];
+        for step in steps {
+            let renames = &mut renames[step.source];
+            let (statements, drawn);
+            (statements, drawn, rng) = self.draw(rng, |generator| match step.what {
+                What::Draw(stage) => generator.stage(stage),
+                What::Run(statement) => {
+                    rebind::statement(generator, renames, statement).into_iter().collect()
+                }
+                What::Change(mut statement) => {
+                    mutate::statement(generator, &mut statement);
+                    rebind::statement(generator, renames, statement).into_iter().collect()
+                }
+            });
+            if !self.change(0, statements, &drawn)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// `false`: there was a finding.
+    fn changed_case(&mut self, case: u64, entry: &Entry) -> Result<bool, Trouble> {
+        let rng = Rng::for_case(self.walk.seed, self.number, case);
+        let Some(mut rng) = self.change_now_and_then(case, rng)? else { return Ok(false) };
+        let material = match rng.chance(DRAWN_CASES) {
+            true => None,
+            false => self.query_to_change(entry, &mut rng),
+        };
+        let Some(mut query) = material else { return self.propose(case, rng) };
+        let donor = self.trail.corpus.donor(&mut rng).and_then(|donor| rng.choose(&donor.queries)).cloned();
+        let ((), drawn, rng) = self.draw(rng, |generator| {
+            for _ in 0..generator.rng.between(0, MOST_CHANGES) {
+                mutate::query(generator, &mut query, donor.as_ref());
+            }
+            rebind::query(generator, &mut query);
+        });
+        // A recursion that lost what ends it would only be cut off, after long.
+        if !recursion::ends(&query.clone().into()) {
+            return self.propose(case, rng);
+        }
+        self.ask(case, query, &drawn, rng)
+    }
+
+    fn query_to_change(&mut self, entry: &Entry, rng: &mut Rng) -> Option<Query> {
+        let own = if rng.chance(OWN_QUERIES) { rng.choose(&entry.queries).cloned() } else { None };
+        own.or_else(|| self.trail.corpus.donor(rng).and_then(|donor| rng.choose(&donor.queries)).cloned())
+    }
+
+    /// Asks a query, and hands it to an oracle that can work on it. `false`: there was a finding.
+    fn ask(&mut self, case: u64, query: Query, drawn: &[u32], mut rng: Rng) -> Result<bool, Trouble> {
+        let reply = self.session.query(&query)?;
+        self.learn(drawn, !matches!(reply, Reply::Failed(_)));
+        match &reply {
+            Reply::Failed(error) if error.class.is_harm() => {
+                let seen = health::evidence(self.session.last_sql().to_string(), error.clone());
+                let subject = health::subject(self.setup.clone(), query.into());
+                self.confirm(case, subject, seen, &health::Health)?;
+                return Ok(false);
+            }
+            Reply::Failed(_) => return Ok(true),
+            _ => {}
+        }
+        let mut asked = import::resolved(&query, &self.state, self.dialect);
+        if asked != query && !import::is_same(&self.session.query(&asked)?, &reply) {
+            asked = query.clone();
+        }
+        self.remember(query)?;
+        self.adopt(case, &asked, &mut rng)
+    }
+
+    /// The first oracle that finds something to work on in a query makes a subject of it. `false`: it was a finding.
+    fn adopt(&mut self, case: u64, query: &Query, rng: &mut Rng) -> Result<bool, Trouble> {
+        let mut oracles = vec![self.walk.oracle(rng)];
+        let mut others = self.walk.oracles.clone();
+        rng.shuffle(&mut others);
+        oracles.append(&mut others);
+        for oracle in oracles {
+            let given = Given { query, state: &self.state, dialect: self.dialect };
+            let mut subjects = oracle.adopt(&given);
+            if subjects.is_empty() {
+                continue;
+            }
+            let mut subject = subjects.swap_remove(rng.below(subjects.len()));
+            // Some conditions are known only of a subject that has its setup.
+            subject.setup = self.setup.clone();
+            let verdict = oracle.check(&subject, self.session)?;
+            self.watcher.verdict(oracle.name(), &verdict);
+            let Verdict::Bug(seen) = verdict else { return Ok(true) };
+            self.confirm(case, subject, *seen, oracle)?;
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// A query was asked of this database.
+    pub(super) fn remember(&mut self, query: Query) -> Result<(), Trouble> {
+        if let Some(guide) = &mut self.trail.guide {
+            guide.asked(&query, self.session)?;
+            if self.trail.keeps {
+                self.asked.push(query);
+            }
+        }
+        Ok(())
+    }
+
+    /// What was seen since the last time.
+    fn take_seen(&mut self) -> Vec<Feature> {
+        let mut seen = Vec::new();
+        if let Some(guide) = &mut self.trail.guide {
+            guide.take(self.session, &mut seen);
+        }
+        seen
+    }
+
+    /// Sees what the database showed that none before it did, and keeps the part of it that does.
+    pub(super) fn learn_from(&mut self, depth: u32, changed: Option<(u64, u64)>) -> Result<(), Trouble> {
+        let mut seen = self.take_seen();
+        let new = self.trail.corpus.note(&mut seen);
+        self.trail.allowance += (self.setup.len() + 2 * self.asked.len()) as u64 * KEEPING_SHARE / 100;
+        let lesson = Lesson { new, depth, changed };
+        self.watcher.learned(&lesson);
+        if lesson.new.is_empty() || !self.trail.keeps {
+            return Ok(());
+        }
+        if let Some(entry) = self.smallest(lesson.new, depth)? {
+            self.watcher.kept(&entry);
+            self.trail.corpus.add(entry);
+        }
+        Ok(())
+    }
+
+    /// The statements and queries that show what is new; none if it was an oracle's own question that did.
+    fn smallest(&mut self, new: Vec<Feature>, depth: u32) -> Result<Option<Entry>, Trouble> {
+        let setup: Vec<Statement> =
+            self.setup.iter().filter(|one| mutate::is_material(one)).cloned().collect();
+        let mut missing = new;
+        let mut entry = Entry { setup, queries: Vec::new(), depth, features: Vec::new() };
+        let asked = std::mem::take(&mut self.asked);
+        self.rebuild(&entry.setup)?;
+        self.take_missing(&mut missing, &mut entry.features);
+        for query in asked {
+            if missing.is_empty() {
+                break;
+            }
+            self.repeat(&query)?;
+            if self.take_missing(&mut missing, &mut entry.features) {
+                entry.queries.push(query);
+            }
+        }
+        if entry.features.is_empty() {
+            return Ok(None);
+        }
+        let mut chunk = entry.setup.len().div_ceil(2);
+        while chunk > 0 {
+            let mut end = entry.setup.len();
+            while end > 0 {
+                let start = end.saturating_sub(chunk);
+                let cost = (entry.setup.len() + 2 * entry.queries.len()) as u64;
+                if self.trail.allowance < cost {
+                    return Ok(Some(entry));
+                }
+                self.trail.allowance -= cost;
+                let mut fewer = entry.setup.clone();
+                fewer.drain(start..end);
+                if self.shows(&fewer, &entry)? {
+                    entry.setup = fewer;
+                }
+                end = start;
+            }
+            chunk /= 2;
+        }
+        Ok(Some(entry))
+    }
+
+    /// Whether an entry shows what it is kept for without some of its statements.
+    fn shows(&mut self, setup: &[Statement], entry: &Entry) -> Result<bool, Trouble> {
+        self.rebuild(setup)?;
+        for query in &entry.queries {
+            self.repeat(query)?;
+        }
+        let mut missing = entry.features.clone();
+        self.take_missing(&mut missing, &mut Vec::new());
+        Ok(missing.is_empty())
+    }
+
+    fn rebuild(&mut self, setup: &[Statement]) -> Result<(), Trouble> {
+        self.watcher.rebuilt();
+        self.session.reset()?;
+        self.take_seen();
+        for statement in setup {
+            self.session.build(statement)?;
+        }
+        Ok(())
+    }
+
+    fn repeat(&mut self, query: &Query) -> Result<(), Trouble> {
+        self.session.query(query)?;
+        match &mut self.trail.guide {
+            Some(guide) => guide.asked(query, self.session),
+            None => Ok(()),
+        }
+    }
+
+    /// Moves what was seen since the last time from one list to the other; `true` if there was anything.
+    fn take_missing(&mut self, missing: &mut Vec<Feature>, found: &mut Vec<Feature>) -> bool {
+        let mut seen = self.take_seen();
+        seen.sort_unstable();
+        let before = found.len();
+        missing.retain(|feature| {
+            let shown = seen.binary_search(feature).is_ok();
+            if shown {
+                found.push(*feature);
+            }
+            !shown
+        });
+        found.len() > before
+    }
+}

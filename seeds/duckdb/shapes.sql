@@ -1,0 +1,12 @@
+CREATE TABLE sale (shop INTEGER, item VARCHAR, price DECIMAL(8, 2), sold DATE);
+INSERT INTO sale VALUES (1, 'pen', 1.50, DATE '2021-03-01'), (1, 'ink', 7.25, NULL), (2, 'pen', 1.75, DATE '2020-02-29'), (2, NULL, 0.00, DATE '2021-03-01');
+CREATE TABLE shop (id INTEGER PRIMARY KEY, town VARCHAR);
+INSERT INTO shop VALUES (1, 'north'), (2, NULL), (3, 'south');
+CREATE INDEX sale_item ON sale (item);
+CREATE VIEW cheap AS SELECT shop AS s, item AS i FROM sale WHERE price < 2;
+SELECT shop, item, sum(price) AS total FROM sale GROUP BY ROLLUP (shop, item) ORDER BY 1, 2, 3;
+SELECT id, town FROM shop ANTI JOIN sale ON sale.shop = shop.id;
+SELECT s.town, c.i FROM shop AS s FULL JOIN cheap AS c ON c.s = s.id WHERE s.town IS NOT NULL OR c.i = 'pen';
+SELECT shop, price, rank() OVER (PARTITION BY shop ORDER BY price) FROM sale QUALIFY rank() OVER (PARTITION BY shop ORDER BY price) = 1;
+SELECT item FROM sale WHERE price > (SELECT avg(price) FROM sale AS o WHERE o.shop = sale.shop);
+SELECT id FROM shop WHERE id IN (SELECT s FROM cheap) UNION ALL SELECT shop FROM sale WHERE sold IS NULL;

@@ -1,0 +1,11 @@
+CREATE TABLE sale (shop INT, item VARCHAR(20), price DECIMAL(8, 2), sold DATE, KEY (item(3)), KEY (shop, price));
+INSERT INTO sale VALUES (1, 'pen', 1.50, '2021-03-01'), (1, 'Pen', 7.25, NULL), (2, 'pen ', 1.75, '2020-02-29'), (2, NULL, 0.00, '2021-03-01');
+CREATE TABLE shop (id INT UNSIGNED PRIMARY KEY, town VARCHAR(20), open TIME, UNIQUE (town));
+INSERT INTO shop VALUES (1, 'north', '08:00:00'), (2, NULL, NULL), (3, 'south', '23:59:59');
+CREATE VIEW cheap AS SELECT shop AS s, item AS i FROM sale WHERE price < 2;
+SELECT shop, item, SUM(price) FROM sale GROUP BY shop, item WITH ROLLUP;
+SELECT s.town, c.i FROM shop AS s LEFT JOIN cheap AS c ON c.s = s.id WHERE s.town IS NOT NULL OR c.i = 'pen';
+SELECT item FROM sale WHERE item = 'PEN' AND price > (SELECT AVG(price) FROM sale AS o WHERE o.shop = sale.shop);
+SELECT id FROM shop WHERE id <=> NULL OR open > '08:30:00' XOR town LIKE 'n%';
+SELECT DISTINCT c.i FROM cheap AS c STRAIGHT_JOIN shop ON shop.id = c.s;
+SELECT id FROM shop WHERE id NOT IN (SELECT shop FROM sale WHERE sold IS NULL) UNION SELECT shop FROM sale WHERE price BETWEEN 1 AND 2;

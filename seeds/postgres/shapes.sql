@@ -1,0 +1,15 @@
+CREATE TABLE sale (shop INTEGER, item TEXT, price NUMERIC(8, 2), sold DATE);
+INSERT INTO sale VALUES (1, 'pen', 1.50, DATE '2021-03-01'), (1, 'ink', 7.25, NULL), (2, 'pen', 1.75, DATE '2020-02-29'), (2, NULL, 0.00, DATE '2021-03-01');
+CREATE TABLE shop (id INTEGER PRIMARY KEY, town TEXT, UNIQUE (town));
+INSERT INTO shop VALUES (1, 'north'), (2, NULL), (3, 'south');
+CREATE INDEX sale_low ON sale (lower(item)) WHERE price > 1;
+CREATE INDEX sale_both ON sale (shop, price DESC);
+CREATE VIEW cheap AS SELECT shop AS s, item AS i FROM sale WHERE price < 2;
+ANALYZE;
+SELECT shop, item, sum(price) AS total FROM sale GROUP BY GROUPING SETS ((shop), (item), ()) ORDER BY 1, 2, 3;
+SELECT s.town, c.i FROM shop AS s FULL JOIN cheap AS c ON c.s = s.id WHERE s.town IS NOT NULL OR c.i = 'pen';
+SELECT s.id, x.top FROM shop AS s LEFT JOIN LATERAL (SELECT max(price) AS top FROM sale WHERE sale.shop = s.id) AS x ON true;
+SELECT item FROM sale WHERE lower(item) = 'pen' AND price > 1;
+SELECT shop, price, rank() OVER (PARTITION BY shop ORDER BY price) FROM sale WHERE price = ANY (SELECT price FROM sale WHERE shop = 1);
+SELECT id FROM shop WHERE (id, town) IN (SELECT shop, item FROM sale) IS NOT TRUE;
+SELECT id FROM shop EXCEPT ALL SELECT shop FROM sale WHERE sold IS NULL;

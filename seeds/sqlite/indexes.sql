@@ -1,0 +1,13 @@
+CREATE TABLE part (id INTEGER PRIMARY KEY, kind TEXT COLLATE NOCASE, weight REAL, note);
+INSERT INTO part VALUES (1, 'bolt', 2.5, NULL), (2, 'Bolt', 3, 'x'), (3, 'nut', 0.5, x'00'), (4, NULL, -1, '7'), (5, 'BOLT', 2.5, 7);
+CREATE INDEX part_kind ON part (kind, weight DESC);
+CREATE INDEX part_heavy ON part (weight) WHERE weight > 1;
+CREATE INDEX part_length ON part (length(kind), note);
+CREATE UNIQUE INDEX part_note ON part (note) WHERE note IS NOT NULL;
+ANALYZE;
+SELECT id, kind FROM part WHERE kind = 'bolt' AND weight BETWEEN 2 AND 3 ORDER BY 1, 2;
+SELECT count(*), min(weight), max(id) FROM part WHERE weight > 1 OR length(kind) = 3;
+SELECT DISTINCT kind FROM part WHERE note IS NOT NULL AND note <> 'x';
+SELECT p.id, q.id FROM part AS p LEFT JOIN part AS q ON p.kind = q.kind AND q.weight > 1 WHERE q.id IS NULL OR p.id < q.id;
+SELECT id FROM part WHERE kind LIKE 'b%' AND weight IN (2.5, 3, NULL);
+SELECT kind, sum(weight > 1) FROM part GROUP BY kind HAVING count(*) > 1;

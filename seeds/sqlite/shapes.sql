@@ -1,0 +1,14 @@
+CREATE TABLE l (x INT, y);
+CREATE TABLE m (x INT UNIQUE, z TEXT);
+CREATE TABLE n (y, z, w NUMERIC DEFAULT 0.5);
+INSERT INTO l VALUES (1, '1'), (2, 2.0), (NULL, 'two'), (2, NULL);
+INSERT INTO m VALUES (1, 'one'), (2, ''), (NULL, NULL);
+INSERT INTO n (y, z) VALUES ('1', 'one'), (2, NULL), (x'32', 'TWO');
+CREATE INDEX n_y ON n (y, z COLLATE NOCASE);
+SELECT l.x, m.z, n.w FROM l LEFT JOIN m ON l.x = m.x LEFT JOIN n ON n.y = l.y AND n.z = m.z WHERE n.w IS NULL OR m.z > '';
+SELECT l.x FROM l JOIN m USING (x) WHERE EXISTS (SELECT 1 FROM n WHERE n.y = l.y OR n.z = m.z);
+SELECT s.k, count(*) FROM (SELECT x AS k, y AS v FROM l WHERE y IS NOT NULL) AS s GROUP BY s.k HAVING max(v) > 1;
+SELECT x FROM l WHERE x > 0 INTERSECT SELECT x FROM m ORDER BY 1 LIMIT 2;
+SELECT CASE WHEN y IN ('1', 2) THEN 'in' WHEN y IS NULL THEN NULL ELSE typeof(y) END AS t FROM l ORDER BY 1;
+SELECT x FROM l WHERE (SELECT count(*) FROM m WHERE m.x >= l.x) > 0 AND NOT (y GLOB '*o*') IS TRUE;
+WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 4) SELECT i, z FROM c LEFT JOIN m ON m.x = i;

@@ -1,0 +1,16 @@
+CREATE TABLE link (a INT, b TEXT, c BLOB, d AS (a * 2) STORED, e AS (b || 'z'), PRIMARY KEY (b DESC, a)) WITHOUT ROWID;
+INSERT INTO link (a, b, c) VALUES (1, 'p', x'01'), (2, 'p', NULL), (1, 'q', x''), (3, 'r', 'text');
+CREATE INDEX link_d ON link (d, e);
+ALTER TABLE link ADD COLUMN f DEFAULT 9;
+UPDATE link SET f = NULL WHERE a = 1;
+INSERT INTO link (a, b) VALUES (1, 'p') ON CONFLICT (b, a) DO UPDATE SET f = excluded.a + 1;
+CREATE TABLE log (what, how INT);
+CREATE TRIGGER link_gone AFTER DELETE ON link BEGIN INSERT INTO log VALUES (old.b, old.d); END;
+DELETE FROM link WHERE b = 'r';
+REINDEX;
+SELECT a, b, d, e, f FROM link WHERE (b, a) > ('p', 1) ORDER BY b, a;
+SELECT min(a), max(b) FROM link WHERE d >= 2 AND e LIKE 'p%';
+SELECT * FROM link NATURAL JOIN (SELECT 1 AS a);
+SELECT what, how FROM log WHERE how IS NOT NULL;
+SELECT b FROM link EXCEPT SELECT what FROM log;
+SELECT b FROM link WHERE a IN (SELECT how FROM log UNION ALL SELECT 1) AND c IS NOT NULL;
