@@ -81,6 +81,22 @@ fn a_crash_is_reduced_in_processes_that_crash() {
 }
 
 #[test]
+fn the_text_of_a_crash_is_read_and_reduced_inside() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut finding = norec_finding(BROKEN_INDEX);
+    finding.evidence.class = Class::Crash;
+    finding.subject.oracle = "crash".to_string();
+    let text = "SELECT c0, c0 + 1 FROM t0 WHERE c0 = 1 AND c0 < 5 OR c0 IS NULL";
+    finding.subject.tests = vec![Statement::Raw(text.to_string())];
+    let path = write_finding(directory.path(), &finding);
+    let said = run(dissent(directory.path()).arg("reduce").arg(&path).env("DISSENT_TEST_FAULT", "crash@1"));
+    assert_eq!(said.code, Some(1), "{}{}", said.stdout, said.stderr);
+    let reduced = read(&path);
+    assert!(matches!(reduced.subject.tests.as_slice(), [Statement::Query(_)]), "{:?}", reduced.subject.tests);
+    assert!(reduced.triage.reduction.is_some_and(|note| note.tokens <= 4), "{}", said.stdout);
+}
+
+#[test]
 fn a_budget_of_checks_is_kept_to_and_said() {
     let directory = tempfile::tempdir().unwrap();
     let path = write_finding(directory.path(), &finding_with_noise());
