@@ -342,7 +342,12 @@ pub struct BisectArgs {
 pub struct ReportArgs {
     /// A finding, or a campaign for all of its bugs [default: the newest campaign in dissent-out]
     #[arg(value_name = "DIR")]
-    pub directory: Option<PathBuf>,
+    pub directories: Vec<PathBuf>,
+
+    /// Compare campaigns instead: how much of the engine's code or plans each had seen when; a table, and with
+    /// --out a drawing (SVG)
+    #[arg(long, conflicts_with = "format")]
+    pub growth: bool,
 
     /// The form: markdown, sql, slt (sqllogictest), json, junit
     #[arg(long, value_name = "FORMAT", default_value = "markdown")]

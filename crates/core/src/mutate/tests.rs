@@ -25,7 +25,8 @@ fn bound(context: &str, sql: &str) -> String {
     let (dialect, state, policy) = (dialect(), state(context), Policy::default());
     let mut generator = Generator::new(Rng::new(1), &dialect, &state, &policy);
     let mut renames = rebind::Renames::new();
-    let statements = parsed(sql).into_iter().filter_map(|one| rebind::statement(&mut generator, &mut renames, one));
+    let statements =
+        parsed(sql).into_iter().filter_map(|one| rebind::statement(&mut generator, &mut renames, one));
     let texts: Vec<String> = statements.map(|one| to_sql(&one, &dialect)).collect();
     texts.join("; ")
 }
@@ -81,9 +82,11 @@ fn without_any_table_there_is_nothing_to_be_about() {
 fn changed_queries_are_sql_and_mostly_others() {
     let (dialect, policy) = (dialect(), Policy::default());
     let state = state("CREATE TABLE t0 (c0 INT, c1 TEXT); CREATE TABLE t1 (c0 REAL)");
-    let base = "SELECT t0.c0, t1.c0 FROM t0 LEFT JOIN t1 ON t0.c0 = t1.c0 WHERE t0.c1 > 'a' AND t0.c0 IN (1, 2)";
+    let base =
+        "SELECT t0.c0, t1.c0 FROM t0 LEFT JOIN t1 ON t0.c0 = t1.c0 WHERE t0.c1 > 'a' AND t0.c0 IN (1, 2)";
     let donor = "SELECT DISTINCT length(t0.c1) FROM t0 WHERE t0.c1 LIKE 'x%'";
-    let [Statement::Query(base), Statement::Query(donor)] = [parsed(base).remove(0), parsed(donor).remove(0)] else {
+    let [Statement::Query(base), Statement::Query(donor)] = [parsed(base).remove(0), parsed(donor).remove(0)]
+    else {
         panic!("not queries");
     };
     let mut changed = 0;
