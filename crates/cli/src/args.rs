@@ -270,6 +270,11 @@ pub struct BenchArgs {
     /// How many rounds, hunt and bare API in turn; a noisy machine wants more
     #[arg(long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u32).range(1..))]
     pub rounds: u32,
+
+    /// Measure what counting code coverage costs instead: the same statements on this version of SQLite, plain and
+    /// instrumented
+    #[arg(long, value_name = "TARGET")]
+    pub coverage: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -342,7 +347,12 @@ pub struct BisectArgs {
 pub struct ReportArgs {
     /// A finding, or a campaign for all of its bugs [default: the newest campaign in dissent-out]
     #[arg(value_name = "DIR")]
-    pub directory: Option<PathBuf>,
+    pub directories: Vec<PathBuf>,
+
+    /// Compare campaigns instead: how much of the engine's code or plans each had seen when; a table, and with
+    /// --out a drawing (SVG)
+    #[arg(long, conflicts_with = "format")]
+    pub growth: bool,
 
     /// The form: markdown, sql, slt (sqllogictest), json, junit
     #[arg(long, value_name = "FORMAT", default_value = "markdown")]

@@ -122,7 +122,7 @@ fn nothing_but_seeds_is_changed_if_nothing_is_drawn() {
         import::file("seed.sql", script, &dialect).into_iter().map(|one| one.statement).collect();
     let Some(Statement::Query(query)) = setup.pop() else { panic!("{setup:?}") };
     let mut trail = Trail::new(None);
-    trail.drawn_share = 0;
+    trail.changes_only = true;
     trail.corpus.add(Entry { setup, queries: vec![*query], depth: 0, features: Vec::new() });
     let mut engine = Recording { engine: std::mem::replace(&mut engine, sqlite().0), statements: Vec::new() };
     let learned = walk(&mut engine, &dialect, trail, 1, 30);

@@ -8,6 +8,7 @@ mod check;
 mod dating;
 mod engines;
 mod findings;
+mod growth;
 mod hunt;
 mod known;
 mod measured;

@@ -9,12 +9,20 @@ use dissent_core::finding::Finding;
 use dissent_core::report::export::{self, Exported, Exporter};
 
 use super::findings::newest;
+use super::growth;
 use crate::args::ReportArgs;
 use crate::campaign::{record, store};
 
 pub fn run(args: ReportArgs) -> anyhow::Result<u8> {
+    if args.growth {
+        return growth::run(&args.directories, args.out.as_deref());
+    }
     let exporter = exporter(&args.format)?;
-    let directory = args.directory.map_or_else(newest, Ok)?;
+    let directory = match args.directories.as_slice() {
+        [] => newest()?,
+        [one] => one.clone(),
+        _ => bail!("name one finding or one campaign; only --growth compares several"),
+    };
     let findings = read(&directory)?;
     let exported: Vec<Exported> =
         findings.iter().map(|(id, finding, dialect)| Exported { id, finding, dialect }).collect();

@@ -62,9 +62,7 @@ fn walk(
     let mut trail = Trail::new(task.trail.as_ref().and_then(|trail| trail.guide.guide()));
     if let (Some(shelf), Some(task)) = (&mut shelf, &task.trail) {
         trail.keeps = task.keeps;
-        if task.seeds_only {
-            trail.drawn_share = 0;
-        }
+        trail.changes_only = task.seeds_only;
         shelf.read_seeds(dialect, &mut session)?.into_iter().for_each(|entry| trail.corpus.add(entry));
     }
     let mut reporter = Reporter {

@@ -8,6 +8,8 @@ mod query;
 pub mod rebind;
 mod sequence;
 mod statement;
+#[cfg(test)]
+mod tests;
 
 pub use query::query;
 pub use sequence::{Step, What, is_material, sequence};

@@ -63,7 +63,9 @@ fn in_select(generator: &mut Generator, query: &mut Query, work: impl FnOnce(&mu
         for table in &select.from {
             generator.state.relations_of(table, with.as_ref(), generator.dialect, &mut relations);
         }
-        let relations = relations.into_iter().map(|(alias, columns)| Relation { alias, columns }).collect();
+        // Of what is not known nothing can be drawn.
+        let relations = relations.into_iter().filter(|(_, columns)| !columns.is_empty());
+        let relations = relations.map(|(alias, columns)| Relation { alias, columns }).collect();
         work(generator, Place { select, relations });
     };
     Nth { left, work: Some(work) }.query(query);

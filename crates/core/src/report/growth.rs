@@ -30,7 +30,7 @@ const MOMENTS: [u32; 12] = [10, 30, 60, 120, 300, 600, 900, 1200, 1800, 2700, 36
 /// The curves as a Markdown table, a row for each moment.
 pub fn table(curves: &[Curve], what: &str) -> String {
     let mut out = format!("| {what} after |");
-    curves.iter().for_each(|curve| drop(write!(out, " {} |", curve.name)));
+    curves.iter().for_each(|curve| out.push_str(&format!(" {} |", curve.name)));
     out.push_str("\n| ---: |");
     curves.iter().for_each(|_| out.push_str(" ---: |"));
     out.push('\n');
@@ -44,7 +44,7 @@ pub fn table(curves: &[Curve], what: &str) -> String {
         out.push('\n');
     }
     out.push_str("| the end |");
-    curves.iter().for_each(|curve| drop(write!(out, " {} |", curve.last().1)));
+    curves.iter().for_each(|curve| out.push_str(&format!(" {} |", curve.last().1)));
     out.push('\n');
     out
 }

@@ -3,6 +3,7 @@
 //! Pure functions from a [`Finding`] and its [`Dialect`]; the evidence is data until it gets here.
 
 pub mod export;
+pub mod growth;
 mod history;
 mod identity;
 mod markdown;

@@ -23,7 +23,7 @@ const MOST_CHANGES: usize = 3;
 impl Visit<'_, '_, '_> {
     /// A database and cases made of what was kept. `false`: the watcher ended it.
     pub(super) fn walk_changed(&mut self, entry: &Entry, mut rng: Rng) -> Result<bool, Trouble> {
-        let (statements, failures) = (self.session.counts.statements, self.session.failures());
+        let failures = self.session.failures();
         let donor = self.trail.corpus.donor(&mut rng).cloned();
         let steps =
             mutate::sequence(&mut rng, &entry.setup, donor.as_ref().map(|donor| donor.setup.as_slice()));
@@ -38,7 +38,7 @@ impl Visit<'_, '_, '_> {
                 return Ok(true);
             }
         }
-        let ran = self.session.counts.statements - statements;
+        let ran = self.session.counts.statements - self.began_at;
         let failed = self.session.failures() - failures;
         self.learn_from(entry.depth + 1, Some((ran, ran - failed)))?;
         Ok(true)
@@ -165,8 +165,9 @@ impl Visit<'_, '_, '_> {
     pub(super) fn learn_from(&mut self, depth: u32, changed: Option<(u64, u64)>) -> Result<(), Trouble> {
         let mut seen = self.take_seen();
         let new = self.trail.corpus.note(&mut seen);
-        self.trail.allowance += (self.setup.len() + 2 * self.asked.len()) as u64 * KEEPING_SHARE / 100;
+        self.trail.allowance += (self.session.counts.statements - self.began_at) * KEEPING_SHARE / 100;
         let lesson = Lesson { new, depth, changed };
+        self.trail.note(&lesson, self.session.counts.statements - self.began_at);
         self.watcher.learned(&lesson);
         if lesson.new.is_empty() || !self.trail.keeps {
             return Ok(());

@@ -103,6 +103,7 @@ impl Walk<'_> {
             luck: Luck::default(),
             setup: Vec::new(),
             asked: Vec::new(),
+            began_at: session.counts.statements,
             trail,
             session,
             watcher,
@@ -131,6 +132,8 @@ struct Visit<'a, 's, 'e> {
     setup: Vec<Statement>,
     /// The queries that were asked of it.
     asked: Vec<Query>,
+    /// Statements that had been run before this database.
+    began_at: u64,
     trail: &'s mut Trail,
     session: &'s mut Session<'e>,
     watcher: &'s mut dyn Watcher,

@@ -9,16 +9,42 @@ pub struct Trail {
     /// What is new is kept; otherwise it is only told.
     pub keeps: bool,
     pub corpus: Corpus,
-    /// Databases that are drawn anew though there is something to change, in percent.
-    pub drawn_share: u32,
+    /// No database is drawn while there is something to change.
+    pub changes_only: bool,
+    drawn: Yield,
+    changed: Yield,
     /// Statements that may still be spent on making what is kept small.
     pub(super) allowance: u64,
 }
 
 /// Of what a hunt spends on databases, so much of a hundred may go into making them small.
 pub(super) const KEEPING_SHARE: u64 = 10;
-/// Databases that are drawn anew by default: what is kept is only as good as what it came from.
-const DRAWN_SHARE: u32 = 60;
+/// Neither way to a database is ever given up, or taken alone: so much of a hundred goes each way.
+const LEAST_SHARE: f64 = 20.0;
+
+/// What one way to come by databases has brought lately.
+#[derive(Default)]
+struct Yield {
+    news: f64,
+    statements: f64,
+}
+
+impl Yield {
+    /// What lies back counts less and less.
+    const FADING: f64 = 0.99;
+    /// Many new things at once are rarely as many discoveries.
+    const MOST_NEWS: usize = 5;
+
+    fn note(&mut self, news: usize, statements: u64) {
+        self.news = self.news * Yield::FADING + news.min(Yield::MOST_NEWS) as f64;
+        self.statements = self.statements * Yield::FADING + statements as f64;
+    }
+
+    /// News by statement; optimistic of what was hardly tried.
+    fn rate(&self) -> f64 {
+        (self.news + 0.5) / (self.statements + 500.0)
+    }
+}
 
 /// What a database has taught.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -33,14 +59,59 @@ pub struct Lesson {
 
 impl Trail {
     pub fn new(guide: Option<Box<dyn Guide>>) -> Trail {
-        Trail { guide, keeps: true, corpus: Corpus::default(), drawn_share: DRAWN_SHARE, allowance: 0 }
+        Trail {
+            guide,
+            keeps: true,
+            corpus: Corpus::default(),
+            changes_only: false,
+            drawn: Yield::default(),
+            changed: Yield::default(),
+            allowance: 0,
+        }
     }
 
-    /// What to make the next database of; nothing: it is drawn.
+    /// What to make the next database of; nothing: it is drawn. The way that brings more news by statement is taken
+    /// more often.
     pub(super) fn material(&mut self, rng: &mut Rng) -> Option<Entry> {
-        if self.corpus.is_empty() || rng.chance(self.drawn_share) {
+        if self.corpus.is_empty() {
             return None;
         }
-        self.corpus.choose(rng).cloned()
+        let (drawn, changed) = (self.drawn.rate(), self.changed.rate());
+        let share = (100.0 * changed / (drawn + changed)).clamp(LEAST_SHARE, 100.0 - LEAST_SHARE);
+        (self.changes_only || rng.chance(share as u32)).then(|| self.corpus.choose(rng).cloned())?
+    }
+
+    /// A database that took so many statements is done.
+    pub(super) fn note(&mut self, lesson: &Lesson, statements: u64) {
+        let way = if lesson.changed.is_some() { &mut self.changed } else { &mut self.drawn };
+        way.note(lesson.new.len(), statements);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_way_that_brings_more_is_taken_more_often() {
+        let mut trail = Trail::new(None);
+        let entry = Entry { setup: Vec::new(), queries: Vec::new(), depth: 0, features: Vec::new() };
+        trail.corpus.add(entry);
+        let mut rng = Rng::new(1);
+        let mut changed =
+            |trail: &mut Trail| (0..1000).filter(|_| trail.material(&mut rng).is_some()).count();
+        for _ in 0..50 {
+            trail.note(&Lesson { new: vec![1, 2], ..Lesson::default() }, 1000);
+            trail.note(&Lesson { changed: Some((100, 90)), ..Lesson::default() }, 100);
+        }
+        let few = changed(&mut trail);
+        for _ in 0..200 {
+            trail.note(&Lesson::default(), 1000);
+            trail.note(&Lesson { new: vec![7], changed: Some((100, 90)), ..Lesson::default() }, 100);
+        }
+        let many = changed(&mut trail);
+        assert!((150..400).contains(&few) && (700..850).contains(&many), "{few} {many}");
+        trail.changes_only = true;
+        assert_eq!(changed(&mut trail), 1000);
     }
 }

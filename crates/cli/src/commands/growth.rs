@@ -1,0 +1,85 @@
+//! `dissent report --growth`: how what the guides of campaigns saw grew.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use dissent_core::guide;
+use dissent_core::report::growth::{self, Curve};
+use serde::Deserialize;
+
+use crate::campaign::progress::{grouped, percent};
+use crate::campaign::{Growth, record, store};
+
+/// What the drawing needs of a campaign's `summary.json`.
+#[derive(Deserialize)]
+struct Summary {
+    target: String,
+    jobs: u64,
+    statements: u64,
+    statements_ok: u64,
+    guide: Option<Learned>,
+}
+
+#[derive(Deserialize)]
+struct Learned {
+    guide: guide::Kind,
+    kept_what_was_new: bool,
+    seeds: usize,
+    seeds_only: bool,
+    kept: u64,
+    deepest: u32,
+    changed_statements: u64,
+    changed_statements_ok: u64,
+    growth: Vec<Growth>,
+}
+
+/// Prints a table; the drawing goes to the file.
+pub fn run(campaigns: &[PathBuf], out: Option<&Path>) -> anyhow::Result<u8> {
+    let mut curves = Vec::new();
+    let mut lines = String::new();
+    let mut what = None;
+    for campaign in campaigns {
+        let summary: Summary = store::read_summary(campaign)?;
+        let learned = summary.guide.with_context(|| {
+            format!("{} had no guide: hunt with --guide coverage or --guide plan", campaign.display())
+        })?;
+        if *what.get_or_insert(learned.guide) != learned.guide {
+            bail!("edges and plans are not to be compared: give campaigns of one guide");
+        }
+        let name = learned.name();
+        lines.push_str(&format!(
+            "| {name} | {}, {} workers | {} ({} valid) | {} | {} | {} ({} valid) |\n",
+            summary.target,
+            summary.jobs,
+            grouped(summary.statements),
+            percent(summary.statements_ok, summary.statements),
+            grouped(learned.kept),
+            learned.deepest,
+            grouped(learned.changed_statements),
+            percent(learned.changed_statements_ok, learned.changed_statements),
+        ));
+        let points = learned.growth.iter().map(|moment| (moment.seconds, moment.features)).collect();
+        curves.push(Curve { name, points });
+    }
+    let Some(what) = what else { bail!("name the campaigns to compare") };
+    let head = "| hunt | of | statements | kept | most changes | statements of changed databases |\n\
+                | --- | --- | --- | --- | --- | --- |\n";
+    let text = format!("{}\n{head}{lines}", growth::table(&curves, what.features()));
+    std::io::stdout().lock().write_all(text.as_bytes())?;
+    if let Some(path) = out {
+        record::replace(path, &growth::svg(&curves, what.features()))?;
+    }
+    Ok(crate::NOTHING_FOUND)
+}
+
+impl Learned {
+    fn name(&self) -> String {
+        let name = match (self.kept_what_was_new, self.seeds_only) {
+            (false, _) => "unguided",
+            (true, true) => "seeds only",
+            (true, false) => "guided",
+        };
+        if self.seeds > 0 && !self.seeds_only { format!("{name}, with seeds") } else { name.to_string() }
+    }
+}
