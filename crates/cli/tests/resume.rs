@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use dissent_core::rng::Rng;
 use support::{BINARY, children_of, dissent, kill, run};
@@ -99,6 +99,11 @@ fn nothing_printed_is_lost_and_nothing_comes_twice_whoever_is_killed() {
         let lines = printed_by(&mut hunt);
         // Before that there is nothing to go on with.
         while !out.join("campaign.json").exists() {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        // Before there is a bug nothing is printed that could be lost.
+        let patience = Instant::now() + Duration::from_secs(60);
+        while !out.join("bugs.json").exists() && Instant::now() < patience {
             std::thread::sleep(Duration::from_millis(20));
         }
         loop {
