@@ -270,6 +270,11 @@ pub struct BenchArgs {
     /// How many rounds, hunt and bare API in turn; a noisy machine wants more
     #[arg(long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u32).range(1..))]
     pub rounds: u32,
+
+    /// Measure what counting code coverage costs instead: the same statements on this version of SQLite, plain and
+    /// instrumented
+    #[arg(long, value_name = "TARGET")]
+    pub coverage: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]

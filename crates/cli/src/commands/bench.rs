@@ -8,7 +8,7 @@
 use std::io::Write;
 use std::rc::Rc;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use dissent_core::dialect::Dialect;
 use dissent_core::engine::Engine;
 use dissent_engine::sqlite::SqliteEngine;
@@ -50,12 +50,16 @@ pub fn run(args: BenchArgs) -> anyhow::Result<u8> {
 
     let mut out = std::io::stdout().lock();
     writeln!(out, "{statements} statements of a hunt with {}", args.oracles.join(","))?;
+    if let Some(target) = &args.coverage {
+        compare_coverage(target, &steps, args.rounds, &mut out)?;
+        return Ok(crate::NOTHING_FOUND);
+    }
     let (mut hunting, mut bare) = (0.0, 0.0);
     for round in 1..=args.rounds {
         let start = system::own_cpu_seconds();
         hunt_once(&task, Box::new(SqliteEngine::bundled()?))?;
         let middle = system::own_cpu_seconds();
-        run_bare(&steps)?;
+        run_bare(SqliteEngine::bundled()?, &steps)?;
         let end = system::own_cpu_seconds();
         hunting += middle - start;
         bare += end - middle;
@@ -99,11 +103,37 @@ impl Listener for Recording {
     }
 }
 
-fn run_bare(steps: &[Step]) -> anyhow::Result<()> {
-    let mut engine = SqliteEngine::bundled()?;
+/// The same statements with counters and without; whoever counts also reads its counters once a database.
+fn compare_coverage(target: &str, steps: &[Step], rounds: u32, out: &mut impl Write) -> anyhow::Result<()> {
+    let target = Target::parse(target)?;
+    let mut told = |step| drop(writeln!(std::io::stderr(), "dissent: {step}"));
+    let (plain, counting) = (target.obtain(&mut told)?, target.obtain_counting(&mut told)?);
+    let library = |source: &Source| match source {
+        Source::Library { path } => Ok(SqliteEngine::load(path)?),
+        _ => bail!("name a version other than the bundled one: sqlite@3.34.0"),
+    };
+    let (mut without, mut with) = (0.0, 0.0);
+    for round in 1..=rounds {
+        let start = system::own_cpu_seconds();
+        run_bare(library(&plain)?, steps)?;
+        let middle = system::own_cpu_seconds();
+        run_bare(library(&counting)?, steps)?;
+        let end = system::own_cpu_seconds();
+        without += middle - start;
+        with += end - middle;
+        writeln!(out, "round {round}: {:.2} times the plain library", (end - middle) / (middle - start))?;
+    }
+    writeln!(out, "CPU time per statement with coverage: {:.2} times the plain library", with / without)?;
+    Ok(())
+}
+
+fn run_bare(mut engine: SqliteEngine, steps: &[Step]) -> anyhow::Result<()> {
     for step in steps {
         match step {
-            Step::Reset => engine.reset().map_err(anyhow::Error::new)?,
+            Step::Reset => {
+                engine.take_coverage(&mut |_| {});
+                engine.reset().map_err(anyhow::Error::new)?;
+            }
             Step::Statement(text) => engine.run_bare(text),
         }
     }

@@ -51,7 +51,9 @@ fn abstracted(line: &str) -> String {
         match c {
             '\'' | '"' | '`' => {
                 letters.by_ref().take_while(|next| *next != c).for_each(drop);
-                shape.push('q');
+                if !shape.ends_with('\'') {
+                    shape.push('\'');
+                }
             }
             _ if c.is_alphanumeric() || c == '_' => {
                 let mut word = String::from(c);

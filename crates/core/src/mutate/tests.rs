@@ -28,7 +28,7 @@ fn bound(context: &str, sql: &str) -> String {
     let statements =
         parsed(sql).into_iter().filter_map(|one| rebind::statement(&mut generator, &mut renames, one));
     let texts: Vec<String> = statements.map(|one| to_sql(&one, &dialect)).collect();
-    texts.join("; ")
+    texts.join("; ").replace('"', "")
 }
 
 const CONTEXT: &str = "CREATE TABLE t0 (c0 INT); CREATE VIEW v0 AS SELECT c0 AS c0 FROM t0";
@@ -47,20 +47,20 @@ fn a_table_that_is_not_there_becomes_one_that_is() {
         "SELECT other.c0 FROM t0 AS other WHERE other.c0 IN (SELECT c0 FROM t0 AS third)"
     );
     assert_eq!(bound(context, "DELETE FROM gone WHERE x = 1"), "DELETE FROM t0 WHERE c0 = 1");
-    assert_eq!(bound(context, "CREATE INDEX i0 ON gone (x)"), "CREATE INDEX i0 ON t0 (c0)");
+    assert_eq!(bound(context, "CREATE INDEX i0 ON gone (x)"), "CREATE INDEX i0 ON t0(c0)");
 }
 
 #[test]
 fn a_new_object_gets_a_name_that_nothing_has() {
     let texts = bound(CONTEXT, "CREATE TABLE t0 (a, b); INSERT INTO t0 VALUES (1)");
-    assert!(texts.starts_with("CREATE TABLE t1 (a, b); "), "{texts}");
+    assert!(texts.starts_with("CREATE TABLE t1(a, b); "), "{texts}");
 }
 
 #[test]
 fn rows_have_as_many_values_as_there_are_columns() {
     let context = "CREATE TABLE t0 (c0 INT, c1 TEXT, c2 AS (c0) STORED)";
     assert_eq!(bound(context, "INSERT INTO t0 VALUES (1, 'a', 3, 4)"), "INSERT INTO t0 VALUES (1, 'a')");
-    assert_eq!(bound(context, "INSERT INTO t0 (c1, x) VALUES ('a', 2)"), "INSERT INTO t0 (c1) VALUES ('a')");
+    assert_eq!(bound(context, "INSERT INTO t0 (c1, x) VALUES ('a', 2)"), "INSERT INTO t0(c1) VALUES ('a')");
 }
 
 #[test]
