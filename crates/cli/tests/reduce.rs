@@ -41,7 +41,7 @@ fn a_finding_becomes_small_and_what_was_found_is_kept() {
     };
     assert_eq!(sql(&reduced), BROKEN_INDEX);
     assert_eq!(reduced.evidence.class, Class::WrongRows);
-    assert!(reduced.triage.reduction.as_ref().is_some_and(|note| note.complete));
+    assert!(reduced.triage.reduction.as_ref().is_some_and(|note| note.complete && note.seconds.is_some()));
     assert!(reduced.triage.signature.is_some());
     let original = read(&directory.path().join("finding.original.json"));
     assert_eq!(original.subject, finding.subject);
@@ -78,6 +78,22 @@ fn a_crash_is_reduced_in_processes_that_crash() {
     assert!(reduced.subject.setup.is_empty(), "{:?}", reduced.subject.setup);
     assert_eq!(reduced.evidence.class, Class::Crash);
     assert!(reduced.evidence.difference.contains("SIGABRT"), "{}", reduced.evidence.difference);
+}
+
+#[test]
+fn the_text_of_a_crash_is_read_and_reduced_inside() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut finding = norec_finding(BROKEN_INDEX);
+    finding.evidence.class = Class::Crash;
+    finding.subject.oracle = "crash".to_string();
+    let text = "SELECT c0, c0 + 1 FROM t0 WHERE c0 = 1 AND c0 < 5 OR c0 IS NULL";
+    finding.subject.tests = vec![Statement::Raw(text.to_string())];
+    let path = write_finding(directory.path(), &finding);
+    let said = run(dissent(directory.path()).arg("reduce").arg(&path).env("DISSENT_TEST_FAULT", "crash@1"));
+    assert_eq!(said.code, Some(1), "{}{}", said.stdout, said.stderr);
+    let reduced = read(&path);
+    assert!(matches!(reduced.subject.tests.as_slice(), [Statement::Query(_)]), "{:?}", reduced.subject.tests);
+    assert!(reduced.triage.reduction.is_some_and(|note| note.tokens <= 4), "{}", said.stdout);
 }
 
 #[test]
@@ -125,6 +141,71 @@ fn a_bisection_over_what_is_here_dates_a_finding() {
     let said = bisect(&[]);
     assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
     assert!(said.stdout.contains("no version that was checked fails"), "{}", said.stdout);
+}
+
+/// A campaign on disk, with findings made by hand: some listed, some kept beside them.
+fn campaign(directory: &std::path::Path, findings: &[(&str, &str, &Finding)]) -> std::path::PathBuf {
+    run(dissent(directory)
+        .args(["hunt", "--seed", "1", "--jobs", "1", "--max-cases", "1", "--keep-duplicates"])
+        .args(["--out", "made"]));
+    let made = directory.join("made");
+    for (place, id, finding) in findings {
+        let home = made.join(place).join(id);
+        fs::create_dir_all(&home).unwrap();
+        write_finding(&home, finding);
+    }
+    made
+}
+
+#[test]
+fn a_campaign_is_dated_and_sorted_anew() {
+    let directory = tempfile::tempdir().unwrap();
+    let named = |setup: &[&str], signature: &str| {
+        let mut finding = norec_finding(setup);
+        finding.triage.signature = Some(signature.to_string());
+        finding
+    };
+    // The first two came together and differ in the predicate alone; the third needs something else.
+    let first = named(BROKEN_INDEX, "wrong-result: compare index-partial");
+    let second = named(BROKEN_INDEX, "wrong-result: between index-partial");
+    let third = named(BROKEN_INDEX, "wrong-result: compare index-partial row-value");
+    let sound = named(&BROKEN_INDEX[..2], "wrong-result: compare");
+    let made = campaign(
+        directory.path(),
+        &[
+            ("findings", "a", &first),
+            ("findings", "b", &second),
+            ("duplicates", "c", &third),
+            ("duplicates", "d", &sound),
+        ],
+    );
+    let bisect = || {
+        let mut command = dissent(directory.path());
+        command.env("DISSENT_CACHE", directory.path().join("cache"));
+        run(command.args(["bisect", "made", "--installed"]))
+    };
+    let said = bisect();
+    assert_eq!(said.code, Some(1), "{}{}", said.stdout, said.stderr);
+    assert!(
+        said.stdout.contains("3 of 4 findings dated; versions to look at: 1; bugs: 2"),
+        "{}",
+        said.stdout
+    );
+    for place in ["findings/a", "duplicates/b", "findings/c", "duplicates/d"] {
+        assert!(made.join(place).join("finding.json").is_file(), "{place}");
+    }
+    let listed = run(dissent(directory.path()).args(["findings", "made", "--format", "json"])).json();
+    let counts: Vec<_> = listed.as_array().unwrap().iter().map(|bug| (&bug["id"], &bug["count"])).collect();
+    assert_eq!(format!("{counts:?}"), r#"[(String("a"), Number(2)), (String("c"), Number(1))]"#);
+
+    // Again: what was sorted stays so.
+    let again = bisect();
+    assert_eq!(again.stdout, said.stdout);
+
+    let said = run(dissent(directory.path()).args(["findings", "made", "--measure"]));
+    assert_eq!(said.code, Some(1), "{}{}", said.stdout, said.stderr);
+    assert!(said.stdout.contains("| sqlite | 3 | 1 | 3 | 0 | 2 | 2.00 |"), "{}", said.stdout);
+    assert!(said.stdout.contains("Not reduced, and not in the table: 4."), "{}", said.stdout);
 }
 
 #[test]

@@ -183,6 +183,53 @@ fn rows_and_columns() {
 }
 
 #[test]
+fn rows_come_as_an_update_leaves_them() {
+    let set = |column: &str, value: i64| Assignment { column: column.into(), value: Expr::int(value) };
+    let update =
+        |assignments| Statement::Update(Update { table: "t0".into(), or: None, assignments, filter: None });
+    let setup = vec![
+        table("t0", &[("c0", "INT", &[]), ("c1", "INT", &[])]),
+        insert("t0", &[], &[&[1, 2], &[3, 4]]),
+        update(vec![set("c1", 7)]),
+        update(vec![set("c0", 5), set("c1", 6)]),
+    ];
+    let subject =
+        norec(setup, vec![Expr::column("t0", "c0")], TableRef::table("t0"), is_positive("t0", "c0"));
+    let expected = [
+        "CREATE TABLE t0(c0 INT, c1 INT)",
+        "INSERT INTO t0 VALUES (5, 6), (5, 6)",
+        "SELECT t0.c0 FROM t0 WHERE t0.c0 > 0",
+    ];
+    assert_reduced(&["WHERE"], "merge-updates", subject, &expected);
+}
+
+#[test]
+fn a_key_may_be_a_column_that_is_never_null_and_an_index_over_one() {
+    let key = ColumnConstraint::PrimaryKey { desc: false, autoincrement: false, on_conflict: None };
+    let mut stored = table("t0", &[("c0", "INT", &[key])]);
+    if let Statement::CreateTable(create) = &mut stored {
+        create.options = vec!["WITHOUT ROWID".into()];
+    }
+    let mut over_expression = index("i0", "t0", &["c0"]);
+    if let Statement::CreateIndex(create) = &mut over_expression {
+        create.keys[0].expr = Expr::int(0);
+    }
+    let subject = norec(
+        vec![stored, over_expression],
+        vec![Expr::column("t0", "c0")],
+        TableRef::table("t0"),
+        is_positive("t0", "c0"),
+    );
+    let (_, dialect) = sqlite();
+    let edits = reduce::by_name("schema").unwrap().candidates(&subject);
+    let edited: Vec<String> =
+        edits.iter().filter_map(|edit| Some(sql(&edit.apply(&subject)?, &dialect))).collect();
+    for expected in ["CREATE TABLE t0(c0 INT NOT NULL)\n", "CREATE INDEX i0 ON t0(c0 DESC) WHERE"] {
+        assert!(edited.iter().any(|sql| sql.contains(expected)), "{expected}\n{edited:#?}");
+    }
+}
+
+#[test]
 fn inserts_become_one() {
     let subject = over_t0(is_positive("t0", "c0"));
     let expected = [

@@ -115,10 +115,11 @@ impl<'a> Desk<'a> {
         queue.push(pending);
     }
 
-    /// Whether a finding that is not reduced holds all that some known bug, or one of this campaign, needs.
+    /// Whether a finding that is not reduced bears the marks of a known bug, or holds all that a new bug of this
+    /// campaign needs. (What merely looks like the example of a known bug is not known.)
     fn is_explained(&self, finding: &Finding) -> bool {
         let found = |bug: &Bug| bug.signature.as_ref().is_some_and(|signature| explains(signature, finding));
-        self.plan.known.iter().any(|known| known.marks(finding)) || self.bugs.list().iter().any(found)
+        self.plan.known.iter().any(|known| known.marks(finding)) || self.bugs.new_ones().any(found)
     }
 
     /// A finding of a worker.

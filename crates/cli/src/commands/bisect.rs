@@ -67,7 +67,7 @@ fn of_campaign(args: &BisectArgs) -> anyhow::Result<u8> {
     }
     writeln!(
         out,
-        "\n{dated} of {} findings dated over {} versions; {} bugs",
+        "\n{dated} of {} findings dated; versions to look at: {}; bugs: {}",
         findings.len(),
         versions.len(),
         bugs.len()

@@ -1,6 +1,6 @@
 //! Which versions show which findings: each version is opened once and checks all findings it is needed for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{IsTerminal, Write as _, stderr};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +15,46 @@ use crate::reducer::{Answer, Checker, Place};
 
 /// What each version does with each finding, as far as it had to be asked. What is on this machine is asked in
 /// any case; what is not is obtained only where it decides.
+///
+/// A process answers for many findings. What one of them leaves in memory may speak for the next, if the engine
+/// reads what it never wrote: so the versions that decide are asked again in processes of their own, and a finding
+/// that answers otherwise there is dated in such processes alone.
 pub fn date(args: &BisectArgs, findings: &[&Finding], versions: &[Build]) -> anyhow::Result<Vec<Chronicle>> {
+    let mut chronicles = search(args, findings, versions, Processes::Shared)?;
+    if findings.len() == 1 {
+        return Ok(chronicles);
+    }
+    let mut deciding: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (finding, chronicle) in chronicles.iter().enumerate() {
+        chronicle.edges().into_iter().for_each(|version| deciding.entry(version).or_default().push(finding));
+    }
+    let answers = ask_all(args, findings, versions, &deciding, Processes::Own)?;
+    let differs = |(finding, version, status): Told| {
+        (chronicles[finding].status(version) != Some(status)).then_some(finding)
+    };
+    let doubtful: Vec<usize> =
+        answers.into_iter().filter_map(differs).collect::<BTreeSet<_>>().into_iter().collect();
+    let alone: Vec<&Finding> = doubtful.iter().map(|at| findings[*at]).collect();
+    let again = search(args, &alone, versions, Processes::Own)?;
+    for (at, chronicle) in again.into_iter().enumerate() {
+        chronicles[doubtful[at]] = chronicle;
+    }
+    Ok(chronicles)
+}
+
+/// Whether a version answers for all findings in one process, or for each in one of its own.
+#[derive(Clone, Copy, PartialEq)]
+enum Processes {
+    Shared,
+    Own,
+}
+
+fn search(
+    args: &BisectArgs,
+    findings: &[&Finding],
+    versions: &[Build],
+    processes: Processes,
+) -> anyhow::Result<Vec<Chronicle>> {
     let mut chronicles = vec![Chronicle::new(versions.len()); findings.len()];
     let here: Vec<usize> = (0..versions.len()).filter(|at| versions[*at].here).collect();
     for round in 0.. {
@@ -30,7 +69,7 @@ pub fn date(args: &BisectArgs, findings: &[&Finding], versions: &[Build]) -> any
         if wanted.is_empty() {
             break;
         }
-        for (finding, version, status) in ask_all(args, findings, versions, &wanted)? {
+        for (finding, version, status) in ask_all(args, findings, versions, &wanted, processes)? {
             chronicles[finding].note(version, status);
         }
     }
@@ -46,6 +85,7 @@ fn ask_all(
     findings: &[&Finding],
     versions: &[Build],
     wanted: &BTreeMap<usize, Vec<usize>>,
+    processes: Processes,
 ) -> anyhow::Result<Vec<Told>> {
     let wanted: Vec<(usize, &[usize])> =
         wanted.iter().map(|(version, findings)| (*version, findings.as_slice())).collect();
@@ -58,7 +98,7 @@ fn ask_all(
         for _ in 0..jobs {
             scope.spawn(|| {
                 while let Some((version, asked)) = wanted.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let told = ask(args, findings, asked, &versions[*version], &bar);
+                    let told = ask(args, findings, asked, &versions[*version], processes, &bar);
                     let mut results = results.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
                     match (&mut *results, told) {
                         (Ok(results), Ok(told)) => {
@@ -86,6 +126,7 @@ fn ask(
     findings: &[&Finding],
     asked: &[usize],
     version: &Build,
+    processes: Processes,
     bar: &Bar,
 ) -> anyhow::Result<Vec<(usize, Status)>> {
     let source = version.obtain(&mut |step| bar.note(&step.to_string()))?;
@@ -104,7 +145,7 @@ fn ask(
             Checker::new(place, finding.origin, class)
         };
         // Memory that one crash broke must not be taken for the next.
-        let mut own = (class == Class::Crash).then(fresh);
+        let mut own = (class == Class::Crash || processes == Processes::Own).then(fresh);
         let checker = own.as_mut().unwrap_or_else(|| shared.get_or_insert_with(fresh));
         let answer = checker
             .check(&finding.subject)

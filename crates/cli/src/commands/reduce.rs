@@ -39,10 +39,10 @@ pub fn run(args: ReduceArgs) -> anyhow::Result<u8> {
     Ok(code)
 }
 
-/// One finding, or every finding of a campaign.
+/// One finding, or every finding of a campaign, with those that are kept beside a bug.
 fn findings_at(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
     if store::is_campaign(path) {
-        let directories = store::finding_directories(path)?;
+        let directories = store::example_directories(path)?;
         if directories.is_empty() {
             bail!("the campaign {} has no findings", path.display());
         }

@@ -181,7 +181,8 @@ fn of_index(create: &CreateIndex, columns: &[Name], changes: &mut Vec<Change>) {
         if matches!(key.expr, Expr::Column(_)) {
             continue;
         }
-        for column in columns.iter().cloned() {
+        for column in columns {
+            let column = column.clone();
             changes.push(on(as_index, move |create| {
                 let Some(key) = create.keys.get_mut(at) else { return false };
                 key.expr = Expr::bare_column(column.clone());

@@ -75,7 +75,13 @@ impl<'a> Key<'a> {
             if stored.len() > 1 {
                 return stored;
             }
-            words.into_iter().filter(|word| !is_chance(word) && *word != ANY_JOIN).collect()
+            // It is the index over an expression that matters, seldom what the expression computes.
+            let over_expression = words.contains("index-expression");
+            let is_computed = |word: &str| over_expression && word.ends_with("()");
+            words
+                .into_iter()
+                .filter(|word| !is_chance(word) && *word != ANY_JOIN && !is_computed(word))
+                .collect()
         });
         let versions = span(finding.triage.history.as_ref()?);
         Some(Key { signature, versions, words: count, telling, any_join })
@@ -191,11 +197,14 @@ mod tests {
             of("crash: left-join"),
             of("wrong-result: add-column collate in-list without-rowid"),
             of("internal-error: database disk image is malformed add-column type-text without-rowid"),
+            of("representation: compare index index-expression likely()"),
+            of("wrong-result: in-list index index-expression unlikely()"),
         ]);
         assert!(names[..3].iter().all(|name| *name == names[2]), "{names:?}");
         assert_eq!(names[3], "wrong-result: is-true left-join row-value (3.24.0..3.31.0)");
         assert_eq!(names[4], "crash: left-join (3.24.0..3.31.0)");
         assert_eq!(names[5], names[6]);
+        assert_eq!(names[7], names[8]);
     }
 
     #[test]

@@ -54,6 +54,15 @@ impl Chronicle {
         open.map(|pair| (pair[0].0 + pair[1].0) / 2).collect()
     }
 
+    /// The versions on both sides of every change: the history stands and falls with them.
+    pub fn edges(&self) -> Vec<usize> {
+        let checked: Vec<usize> = (0..self.known.len()).filter(|at| self.known[*at].is_some()).collect();
+        let changes = checked.windows(2).filter(|pair| self.known[pair[0]] != self.known[pair[1]]);
+        let mut edges: Vec<usize> = changes.flatten().copied().collect();
+        edges.dedup();
+        edges
+    }
+
     /// What the answers say; `None` if no version fails.
     pub fn history(&self, names: &[&str]) -> Option<History> {
         let bad = |status: &Option<Status>| *status == Some(Status::Bad);
@@ -137,6 +146,15 @@ mod tests {
         let history = search(statuses("bbggggbbgg"), 6).0.unwrap();
         assert_eq!((history.first_bad.as_str(), history.last_bad.as_str()), ("0", "7"));
         assert!(history.intermittent);
+    }
+
+    #[test]
+    fn edges_are_the_checked_versions_beside_a_change() {
+        let mut chronicle = Chronicle::new(10);
+        for (at, status) in statuses("ggbbbuuggg").into_iter().enumerate().filter(|(at, _)| at % 3 != 1) {
+            chronicle.note(at, status);
+        }
+        assert_eq!(chronicle.edges(), [0, 2, 3, 5, 6, 8]);
     }
 
     #[test]
