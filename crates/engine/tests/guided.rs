@@ -79,6 +79,11 @@ fn changed_databases_are_mostly_valid_and_sound() {
     // What is changed again and again is kept again and again.
     let deepest = learned.kept.iter().map(|entry| entry.depth).max();
     assert!(deepest >= Some(3), "{deepest:?}");
+    // The first databases show much at once; what comes later is made small.
+    let later = &learned.kept[learned.kept.len() / 2..];
+    let mut sizes: Vec<usize> = later.iter().map(|entry| entry.setup.len()).collect();
+    sizes.sort_unstable();
+    assert!(sizes[sizes.len() / 2] <= 8, "{sizes:?}");
 }
 
 #[test]
@@ -107,10 +112,6 @@ fn an_entry_shows_what_it_is_kept_for() {
         guide.take(&mut session, &mut seen);
         assert!(entry.features.iter().all(|feature| seen.contains(feature)), "{entry:#?}");
     }
-    // And is made small: most need few statements.
-    let mut sizes: Vec<usize> = kept.iter().map(|entry| entry.setup.len()).collect();
-    sizes.sort_unstable();
-    assert!(sizes[sizes.len() / 2] <= 12, "{sizes:?}");
 }
 
 #[test]
@@ -127,7 +128,7 @@ fn nothing_but_seeds_is_changed_if_nothing_is_drawn() {
     let mut engine = Recording { engine: std::mem::replace(&mut engine, sqlite().0), statements: Vec::new() };
     let learned = walk(&mut engine, &dialect, trail, 1, 30);
     assert_eq!(learned.drawn, 0);
-    let creates = engine.statements.iter().filter(|sql| sql.starts_with("CREATE TABLE seed"));
+    let creates = engine.statements.iter().filter(|sql| sql.starts_with("CREATE TABLE \"seed\""));
     assert!(creates.count() > 20, "{:#?}", &engine.statements[..20]);
     assert!(learned.verdicts > 100, "{}", learned.verdicts);
 }

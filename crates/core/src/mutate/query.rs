@@ -9,6 +9,10 @@ use crate::sql::*;
 
 /// Changes one place of a query; parts may come from another one. The result wants to be bound.
 pub fn query(generator: &mut Generator, query: &mut Query, donor: Option<&Query>) {
+    // There is nothing to draw from.
+    if generator.state.tables.is_empty() {
+        return;
+    }
     let spliced = if donor.is_some() { 16 } else { 0 };
     match generator.rng.weighted(&[30, spliced, 14, 10, 10, 10, 8, 3]) {
         0 => in_select(generator, query, replace),
@@ -369,7 +373,7 @@ fn rejoin(generator: &mut Generator, place: Place) {
             let kind = [Inner, Left, Right, Full][generator.rng.weighted(&weights)];
             TableRef::join(kind, *left, *right, JoinOn::On(condition))
         }
-        (1, table) if relations.len() < generator.policy.max_relations => {
+        (1, table) if (1..generator.policy.max_relations).contains(&relations.len()) => {
             generator.within(relations, |generator| generator.joined(table))
         }
         (_, TableRef::Table { name, alias, .. }) => derived(generator, name, alias),

@@ -27,7 +27,7 @@ impl Visit<'_, '_, '_> {
         let donor = self.trail.corpus.donor(&mut rng).cloned();
         let steps =
             mutate::sequence(&mut rng, &entry.setup, donor.as_ref().map(|donor| donor.setup.as_slice()));
-        if !self.build_changed(steps, rng)? {
+        if !self.build_changed(steps, rng)? || self.state.tables.is_empty() {
             return Ok(true);
         }
         for case in 1..=CASES {

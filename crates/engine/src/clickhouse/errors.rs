@@ -25,6 +25,11 @@ pub fn error(message: String) -> SqlError {
         .and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u32>().ok());
     let class = code
         .and_then(|code| CLASSES.iter().find(|(_, codes)| codes.contains(&code)).map(|(class, _)| *class));
+    // That code is also for a column that was named and is not there.
+    let class = match class {
+        Some(ErrorClass::Internal) if message.contains("Wrong column name") => Some(ErrorClass::Semantic),
+        class => class,
+    };
     SqlError {
         class: class.unwrap_or(ErrorClass::Runtime),
         code: code.map(|code| code.to_string()).unwrap_or_default(),
@@ -44,6 +49,12 @@ mod tests {
         assert_eq!((old.class, old.code.as_str()), (ErrorClass::Syntax, "62"));
         assert_eq!(error("Code: 153. DB::Exception".to_string()).class, ErrorClass::Runtime);
         assert_eq!(error("Code: 49. DB::Exception".to_string()).class, ErrorClass::Internal);
+        assert_eq!(
+            error("Code: 10. DB::Exception: Not found column c0".to_string()).class,
+            ErrorClass::Internal
+        );
+        let unknown = "Code: 10. DB::Exception: Wrong column name. Cannot find column `c3` to rename.";
+        assert_eq!(error(unknown.to_string()).class, ErrorClass::Semantic);
         assert_eq!(error("whatever".to_string()).class, ErrorClass::Runtime);
     }
 }
