@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::dialect::Feature;
 use crate::generate::{Generator, Relation, kind_within};
+use crate::oracle::gate::looks_beyond_its_row;
 use crate::sql::visit::*;
 use crate::sql::*;
 
@@ -155,7 +156,9 @@ fn nth(expr: &mut Expr, at: usize, work: impl FnOnce(&mut Expr)) {
 /// The kind of an expression here; where types matter and it is not known, nothing should take its place.
 fn kind_here(generator: &Generator, expr: &Expr, relations: &[Relation]) -> Option<Kind> {
     let kind = kind_within(expr, relations, generator.dialect);
-    (kind != Kind::Any || !generator.dialect.is_typed()).then_some(kind)
+    let replaceable = kind != Kind::Any || !generator.dialect.is_typed();
+    // A row stands where nothing else may.
+    (replaceable && !matches!(expr, Expr::Row(_))).then_some(kind)
 }
 
 /// Another expression in the place of one.
@@ -175,15 +178,16 @@ fn splice(generator: &mut Generator, place: Place, donor: Option<&Query>) {
     let mut given: Vec<Expr> = Vec::new();
     if let Some(donor) = donor {
         each_expr(donor, |expr| {
-            if !matches!(expr, Expr::Literal(_) | Expr::Column(_)) {
+            let plain = matches!(expr, Expr::Literal(_) | Expr::Column(_) | Expr::Row(_));
+            if !plain && !looks_beyond_its_row(expr) {
                 given.push(expr.clone());
             }
         });
     }
     let Some(given) = generator.rng.choose(&given).cloned() else { return };
     place.in_expr(generator, |generator, expr, relations| {
-        let kind = |expr: &Expr| kind_within(expr, &relations, generator.dialect);
-        if !generator.dialect.is_typed() || kind(expr) == kind(&given) {
+        let kind = |expr: &Expr| kind_here(generator, expr, &relations);
+        if kind(expr).is_some() && (!generator.dialect.is_typed() || kind(expr) == kind(&given)) {
             *expr = given;
         }
     });
@@ -283,18 +287,25 @@ fn drop_clause(generator: &mut Generator, query: &mut Query) {
     match generator.rng.below(8) {
         0 => query.order_by.clear(),
         1 => (query.limit, query.offset) = (None, None),
+        // Operands of set operators and subqueries have as many items as are asked for.
+        2 => {
+            if let Some(select) = query.as_select_mut().filter(|select| select.items.len() > 1) {
+                select.items.remove(generator.rng.below(select.items.len()));
+                query.order_by.clear();
+            }
+        }
         _ => in_select(generator, query, |generator, place| {
             let select = place.select;
-            match generator.rng.below(6) {
+            match generator.rng.below(5) {
                 0 => select.filter = None,
                 1 => select.having = None,
                 2 => select.distinct = false,
                 3 => {
                     select.grouping = Grouping::Plain;
                     select.group_by.pop();
-                }
-                4 if select.items.len() > 1 => {
-                    select.items.remove(generator.rng.below(select.items.len()));
+                    if select.group_by.is_empty() {
+                        select.having = None;
+                    }
                 }
                 _ => {
                     // One side of a join stays; columns of the other find new owners.

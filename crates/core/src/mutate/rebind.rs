@@ -254,7 +254,6 @@ impl Binder<'_, '_> {
     fn select_in(&mut self, select: &mut Select, order_by: &mut [OrderItem]) {
         let outer = self.scope.len();
         select.from.iter_mut().for_each(|table| self.table_in(table));
-        select.from.iter_mut().for_each(|table| self.conditions_in(table));
         let aliases: Vec<Name> = select
             .items
             .iter()
@@ -292,7 +291,7 @@ impl Binder<'_, '_> {
         self.scope.truncate(outer);
     }
 
-    /// Binds the tables of a FROM and brings what they are into scope; the conditions come when all are there.
+    /// Binds the tables of a FROM and brings what they are into scope.
     fn table_in(&mut self, table: &mut TableRef) {
         match table {
             TableRef::Table { name, alias, hint } => {
@@ -320,9 +319,11 @@ impl Binder<'_, '_> {
                     self.scope = hidden;
                 }
             }
-            TableRef::Join { left, right, .. } => {
+            TableRef::Join { kind, left, right, on } => {
                 self.table_in(left);
                 self.table_in(right);
+                // A condition sees what stands before it.
+                self.condition_in(kind, on);
                 return;
             }
             TableRef::Function { args, .. } => args.iter_mut().for_each(|arg| self.expr(arg)),
@@ -332,10 +333,7 @@ impl Binder<'_, '_> {
         state.relations_of(table, with.as_ref(), dialect, &mut self.scope);
     }
 
-    fn conditions_in(&mut self, table: &mut TableRef) {
-        let TableRef::Join { kind, left, right, on } = table else { return };
-        self.conditions_in(left);
-        self.conditions_in(right);
+    fn condition_in(&mut self, kind: &mut JoinKind, on: &mut JoinOn) {
         match on {
             JoinOn::On(condition) => self.expr(condition),
             JoinOn::Using(names) => {
@@ -362,6 +360,11 @@ impl Binder<'_, '_> {
             Some(table) => self.scope.iter().rev().find(|(name, _)| name == table),
             None => self.scope.iter().rev().find(|(_, columns)| has(columns, &reference.column)),
         };
+        if reference.table.is_none() {
+            // Which of several is meant must be said.
+            let owners = self.scope.iter().filter(|(_, columns)| has(columns, &reference.column)).count();
+            reference.table = relation.filter(|_| owners > 1).map(|(name, _)| name.clone());
+        }
         match relation {
             // Of a relation that is not known, any column might be.
             Some((_, columns)) if columns.is_empty() || has(columns, &reference.column) => {}

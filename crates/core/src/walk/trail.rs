@@ -14,7 +14,7 @@ pub struct Trail {
     drawn: Yield,
     changed: Yield,
     /// Statements that may still be spent on making what is kept small.
-    pub(super) allowance: u64,
+    pub allowance: u64,
 }
 
 /// Of what a hunt spends on databases, so much of a hundred may go into making them small.
