@@ -94,7 +94,7 @@ enum Killed {
 }
 
 enum Message {
-    Said(usize, Event),
+    Said(usize, Box<Event>),
     /// The worker's stream ended: it is dead or about to be.
     Closed(usize),
     Reduced(Box<Done>),
@@ -249,7 +249,7 @@ impl<'a> Supervisor<'a> {
         match message {
             Message::Closed(worker) => self.bury(worker)?,
             Message::Reduced(done) => self.desk.deliver(*done, self.progress)?,
-            Message::Said(worker, event) => match event {
+            Message::Said(worker, event) => match *event {
                 Event::Progress(tally) => {
                     if tally.databases > 0 {
                         self.failures_in_a_row = 0;
@@ -386,7 +386,7 @@ impl<'a> Supervisor<'a> {
 fn forward(worker: usize, stream: ChildStdout, sender: Sender<Message>) {
     std::thread::spawn(move || {
         // Sending fails only when the supervisor has gone, and then there is nobody to tell.
-        read_events(stream, |event| drop(sender.send(Message::Said(worker, event))));
+        read_events(stream, |event| drop(sender.send(Message::Said(worker, Box::new(event)))));
         let _ = sender.send(Message::Closed(worker));
     });
 }

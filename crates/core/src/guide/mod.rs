@@ -18,10 +18,10 @@ use crate::engine::Trouble;
 use crate::session::Session;
 use crate::sql::Query;
 
-/// Something that can be new: an edge of the engine's code, a shape of plan. Below [`FEATURES`].
+/// Something that can be new: an edge of the engine's code, a step of a plan. Below [`FEATURES`].
 pub type Feature = u32;
 
-/// Enough for every edge of SQLite's code; shapes of plans are hashed into it.
+/// Enough for every edge of SQLite's code; steps of plans are hashed into it.
 pub const FEATURES: usize = 1 << 20;
 
 /// What counts as new.
@@ -41,7 +41,7 @@ pub trait Guide {
 pub enum Kind {
     /// Edges of the engine's code, where it is instrumented.
     Coverage,
-    /// Shapes of the engine's plans.
+    /// Steps of the engine's plans.
     Plan,
     None,
 }
@@ -59,7 +59,7 @@ impl Kind {
     pub fn features(self) -> &'static str {
         match self {
             Kind::Coverage => "edges of the engine's code",
-            Kind::Plan => "shapes of plans",
+            Kind::Plan => "steps of plans",
             Kind::None => "nothing",
         }
     }

@@ -4,6 +4,7 @@ use super::trail::KEEPING_SHARE;
 use super::{Lesson, Visit};
 use crate::engine::{Reply, Trouble};
 use crate::finding::Verdict;
+use crate::generate::{Stage, Table};
 use crate::guide::{Entry, Feature};
 use crate::import;
 use crate::mutate::{self, Step, What, rebind};
@@ -60,6 +61,17 @@ impl Visit<'_, '_, '_> {
                     rebind::statement(generator, renames, statement).into_iter().collect()
                 }
             });
+            if !self.change(0, statements, &drawn)? {
+                return Ok(false);
+            }
+        }
+        // What is new about a plan needs no rows, but answers do.
+        let empty = |(_, table): &(usize, &Table)| table.rows == 0;
+        let empty: Vec<usize> =
+            self.state.base_tables().enumerate().filter(empty).map(|(at, _)| at).collect();
+        for at in empty {
+            let (statements, drawn);
+            (statements, drawn, rng) = self.draw(rng, |generator| generator.stage(Stage::Rows(at)));
             if !self.change(0, statements, &drawn)? {
                 return Ok(false);
             }
@@ -186,7 +198,9 @@ impl Visit<'_, '_, '_> {
         let mut missing = new;
         let mut entry = Entry { setup, queries: Vec::new(), depth, features: Vec::new() };
         let asked = std::mem::take(&mut self.asked);
-        self.rebuild(&entry.setup)?;
+        if !self.rebuild(&entry.setup)? {
+            return Ok(None);
+        }
         self.take_missing(&mut missing, &mut entry.features);
         for query in asked {
             if missing.is_empty() {
@@ -224,7 +238,9 @@ impl Visit<'_, '_, '_> {
 
     /// Whether an entry shows what it is kept for without some of its statements.
     fn shows(&mut self, setup: &[Statement], entry: &Entry) -> Result<bool, Trouble> {
-        self.rebuild(setup)?;
+        if !self.rebuild(setup)? {
+            return Ok(false);
+        }
         for query in &entry.queries {
             self.repeat(query)?;
         }
@@ -233,14 +249,17 @@ impl Visit<'_, '_, '_> {
         Ok(missing.is_empty())
     }
 
-    fn rebuild(&mut self, setup: &[Statement]) -> Result<(), Trouble> {
+    /// `false`: a statement failed, so others were about what it left out.
+    fn rebuild(&mut self, setup: &[Statement]) -> Result<bool, Trouble> {
         self.watcher.rebuilt();
         self.session.reset()?;
         self.take_seen();
         for statement in setup {
-            self.session.build(statement)?;
+            if let Reply::Failed(_) = self.session.build(statement)? {
+                return Ok(false);
+            }
         }
-        Ok(())
+        Ok(true)
     }
 
     fn repeat(&mut self, query: &Query) -> Result<(), Trouble> {

@@ -77,7 +77,7 @@ fn only_what_the_package_promised_is_kept() {
     let package = &release("3.30.1").packages[0];
     let attempt = |text: &str| {
         std::fs::write(&source, text).unwrap();
-        store.install_sqlite("3.30.1", package, &source).map_err(|error| error.to_string())
+        store.install_sqlite("3.30.1", Build::Plain, package, &source).map_err(|error| error.to_string())
     };
     let library = store.sqlite_library("3.30.1", Build::Plain);
     std::fs::create_dir_all(library.parent().unwrap()).unwrap();
