@@ -34,6 +34,10 @@ pub type Clock = fn() -> u64;
 pub struct Counts {
     pub statements: u64,
     pub statements_ok: u64,
+    /// Statements that were run again to find out what a database is kept for; not among the others, since some are
+    /// bound to fail.
+    #[serde(default)]
+    pub rehearsed: u64,
     /// Failed statements, by class of error.
     pub errors: BTreeMap<ErrorClass, u64>,
     /// Time spent inside the engine.
@@ -54,6 +58,7 @@ impl Counts {
     pub fn add(&mut self, other: Counts) {
         self.statements += other.statements;
         self.statements_ok += other.statements_ok;
+        self.rehearsed += other.rehearsed;
         self.engine_nanos += other.engine_nanos;
         self.generator_nanos += other.generator_nanos;
         for (class, count) in other.errors {
@@ -211,6 +216,15 @@ impl<'a> Session<'a> {
     /// Names the edges of the engine's code that were passed since this was asked last; none if it does not count.
     pub fn take_coverage(&mut self, passed: &mut dyn FnMut(u32)) -> Option<u32> {
         self.engine.take_coverage(passed)
+    }
+
+    /// Runs statements that are counted apart.
+    pub fn rehearsed<T>(&mut self, run: impl FnOnce(&mut Session<'a>) -> T) -> T {
+        let counts = (self.counts.statements, self.counts.statements_ok, self.counts.errors.clone());
+        let result = run(self);
+        self.counts.rehearsed += self.counts.statements - counts.0;
+        (self.counts.statements, self.counts.statements_ok, self.counts.errors) = counts;
+        result
     }
 
     /// Draws something, counting the time that takes.

@@ -87,6 +87,8 @@ struct GuideFigures {
     deepest: u32,
     changed_statements: u64,
     changed_statements_ok: u64,
+    /// Statements that found out what to keep; they are not counted among the hunt's.
+    rehearsed_statements: u64,
     growth: Vec<Growth>,
 }
 
@@ -199,6 +201,7 @@ impl Summary {
                 deepest: tally.learned.deepest,
                 changed_statements: tally.learned.changed,
                 changed_statements_ok: tally.learned.changed_ok,
+                rehearsed_statements: tally.counts.rehearsed,
                 growth: growth.clone(),
             }),
             findings: bugs
@@ -350,8 +353,10 @@ impl GuideFigures {
         let valid = percent(self.changed_statements_ok, self.changed_statements);
         let changed = grouped(self.changed_statements);
         let kept = grouped(self.kept);
+        let rehearsed = grouped(self.rehearsed_statements);
         format!(
-            "{seen}; {kept} databases kept, changed up to {} times ({changed} statements, {valid} valid)",
+            "{seen}; {kept} databases kept ({rehearsed} statements), changed up to {} times ({changed} statements, \
+             {valid} valid)",
             self.deepest
         )
     }

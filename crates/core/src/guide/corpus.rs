@@ -30,6 +30,7 @@ pub struct Corpus {
 
 struct Held {
     entry: Entry,
+    statements: u32,
     /// How often it was chosen.
     chosen: u32,
 }
@@ -84,7 +85,8 @@ impl Corpus {
                 self.count(*feature);
             }
         }
-        self.entries.push(Held { entry, chosen: 0 });
+        let statements = (entry.setup.len() + entry.queries.len()) as u32;
+        self.entries.push(Held { entry, statements, chosen: 0 });
     }
 
     /// An entry to work on: rather one that shows what few databases do, rather one that was not chosen often.
@@ -100,8 +102,9 @@ impl Corpus {
         let shown = |feature: &Feature| self.shown(*feature);
         // What was given shows nothing of its own yet, and is as good as what few databases show.
         let rarest = held.entry.features.iter().map(shown).min().unwrap_or(8);
-        let rarity = 20_000 / (10 + rarest.min(10_000));
-        1 + rarity / (1 + held.chosen.min(1_000))
+        let rarity = 200_000 / (10 + rarest.min(10_000));
+        // What is small is quickly made, and leaves room for changes.
+        1 + rarity / (1 + held.chosen.min(1_000)) / (10 + held.statements)
     }
 
     /// Any entry, as material.

@@ -15,7 +15,12 @@ pub fn query(generator: &mut Generator, query: &mut Query, donor: Option<&Query>
         return;
     }
     let spliced = if donor.is_some() { 16 } else { 0 };
-    match generator.rng.weighted(&[30, spliced, 14, 10, 10, 10, 8, 3]) {
+    // What has grown large is made smaller: it costs the engine more than it shows.
+    let weights = match expressions(query) {
+        0..MANY_EXPRESSIONS => [30, spliced, 14, 10, 10, 10, 8, 3],
+        _ => [10, 0, 0, 10, 40, 0, 0, 0],
+    };
+    match generator.rng.weighted(&weights) {
         0 => in_select(generator, query, replace),
         1 => in_select(generator, query, |generator, place| splice(generator, place, donor)),
         2 => in_select(generator, query, wrap),
@@ -25,6 +30,15 @@ pub fn query(generator: &mut Generator, query: &mut Query, donor: Option<&Query>
         6 => in_select(generator, query, rejoin),
         _ => double(generator, query),
     }
+}
+
+/// Queries that are drawn have seldom more.
+const MANY_EXPRESSIONS: usize = 50;
+
+fn expressions(query: &Query) -> usize {
+    let mut count = 0;
+    each_expr(query, |_| count += 1);
+    count
 }
 
 /// A SELECT somewhere in the query, with the relations of its FROM.
@@ -167,7 +181,7 @@ fn replace(generator: &mut Generator, place: Place) {
         let Some(kind) = kind_here(generator, expr, &relations) else { return };
         let depth = generator.rng.below(3);
         *expr = generator.within(relations, |generator| match kind {
-            Kind::Bool => generator.predicate(depth),
+            Kind::Bool => generator.filter(depth),
             kind => generator.value_expr(kind, depth),
         });
     });
@@ -201,8 +215,8 @@ fn wrap(generator: &mut Generator, place: Place) {
         let typed = generator.dialect.is_typed();
         *expr = generator.within(relations, |generator| match (kind, generator.rng.below(6)) {
             (Kind::Bool, 0) => inner.negate(),
-            (Kind::Bool, 1) => inner.and(generator.predicate(1)),
-            (Kind::Bool, 2) => Expr::binary(BinaryOp::Or, inner, generator.predicate(1)),
+            (Kind::Bool, 1) => inner.and(generator.filter(1)),
+            (Kind::Bool, 2) => Expr::binary(BinaryOp::Or, inner, generator.filter(1)),
             (Kind::Bool, 3) => inner.is_not(Truth::Null),
             (_, 4) => Expr::Case {
                 operand: None,
@@ -297,7 +311,15 @@ fn drop_clause(generator: &mut Generator, query: &mut Query) {
         _ => in_select(generator, query, |generator, place| {
             let select = place.select;
             match generator.rng.below(5) {
-                0 => select.filter = None,
+                // A part of the condition, or all of it.
+                0 => {
+                    select.filter = match select.filter.take() {
+                        Some(Expr::Binary { op: BinaryOp::And | BinaryOp::Or, left, right }) => {
+                            Some(if generator.rng.chance(50) { *left } else { *right })
+                        }
+                        _ => None,
+                    }
+                }
                 1 => select.having = None,
                 2 => select.distinct = false,
                 3 => {
@@ -338,7 +360,9 @@ fn add_clause(generator: &mut Generator, query: &mut Query) {
                 1 | 2 => {
                     let condition = generator.within(relations, |generator| generator.filter(2));
                     select.filter = Some(match select.filter.take() {
-                        Some(filter) => filter.and(condition),
+                        // Conditions upon conditions would soon let nothing through.
+                        Some(filter) if generator.rng.chance(30) => filter.and(condition),
+                        Some(filter) => Expr::binary(BinaryOp::Or, filter, condition),
                         None => condition,
                     });
                 }

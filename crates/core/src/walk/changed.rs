@@ -1,11 +1,12 @@
 //! A database made of one that showed something new, and what is learned from a database.
 
+use super::keeping::Rehearsal;
 use super::trail::KEEPING_SHARE;
 use super::{Lesson, Visit};
 use crate::engine::{Reply, Trouble};
 use crate::finding::Verdict;
 use crate::generate::{Stage, Table};
-use crate::guide::{Entry, Feature};
+use crate::guide::Entry;
 use crate::import;
 use crate::mutate::{self, Step, What, rebind};
 use crate::oracle::{Given, health};
@@ -18,6 +19,8 @@ const CASES: u64 = 30;
 const DRAWN_CASES: u32 = 20;
 /// Queries that are changed come from the same entry, in so many of a hundred.
 const OWN_QUERIES: u32 = 65;
+/// Subjects about the whole of a query's condition, of a hundred.
+const WHOLE_CONDITIONS: u32 = 50;
 /// How often a query is changed at most before it is asked.
 const MOST_CHANGES: usize = 3;
 
@@ -141,7 +144,9 @@ impl Visit<'_, '_, '_> {
             if subjects.is_empty() {
                 continue;
             }
-            let mut subject = subjects.swap_remove(rng.below(subjects.len()));
+            // The first is about the whole of its condition, others about parts that may let nothing through.
+            let at = if rng.chance(WHOLE_CONDITIONS) { 0 } else { rng.below(subjects.len()) };
+            let mut subject = subjects.swap_remove(at);
             // Some conditions are known only of a subject that has its setup.
             subject.setup = self.setup.clone();
             let verdict = oracle.check(&subject, self.session)?;
@@ -164,18 +169,9 @@ impl Visit<'_, '_, '_> {
         Ok(())
     }
 
-    /// What was seen since the last time.
-    fn take_seen(&mut self) -> Vec<Feature> {
-        let mut seen = Vec::new();
-        if let Some(guide) = &mut self.trail.guide {
-            guide.take(self.session, &mut seen);
-        }
-        seen
-    }
-
     /// Sees what the database showed that none before it did, and keeps the part of it that does.
     pub(super) fn learn_from(&mut self, depth: u32, changed: Option<(u64, u64)>) -> Result<(), Trouble> {
-        let mut seen = self.take_seen();
+        let mut seen = self.trail.take_seen(self.session);
         let new = self.trail.corpus.note(&mut seen);
         self.trail.allowance += (self.session.counts.statements - self.began_at) * KEEPING_SHARE / 100;
         let lesson = Lesson { new, depth, changed };
@@ -184,104 +180,14 @@ impl Visit<'_, '_, '_> {
         if lesson.new.is_empty() || !self.trail.keeps {
             return Ok(());
         }
-        if let Some(entry) = self.smallest(lesson.new, depth)? {
+        let kept = self.session.rehearsed(|session| {
+            let mut rehearsal = Rehearsal { trail: self.trail, session, watcher: self.watcher };
+            rehearsal.smallest(&self.setup, std::mem::take(&mut self.asked), lesson.new, depth)
+        })?;
+        if let Some(entry) = kept {
             self.watcher.kept(&entry);
             self.trail.corpus.add(entry);
         }
         Ok(())
-    }
-
-    /// The statements and queries that show what is new; none if it was an oracle's own question that did.
-    fn smallest(&mut self, new: Vec<Feature>, depth: u32) -> Result<Option<Entry>, Trouble> {
-        let setup: Vec<Statement> =
-            self.setup.iter().filter(|one| mutate::is_material(one)).cloned().collect();
-        let mut missing = new;
-        let mut entry = Entry { setup, queries: Vec::new(), depth, features: Vec::new() };
-        let asked = std::mem::take(&mut self.asked);
-        if !self.rebuild(&entry.setup)? {
-            return Ok(None);
-        }
-        self.take_missing(&mut missing, &mut entry.features);
-        for query in asked {
-            if missing.is_empty() {
-                break;
-            }
-            self.repeat(&query)?;
-            if self.take_missing(&mut missing, &mut entry.features) {
-                entry.queries.push(query);
-            }
-        }
-        if entry.features.is_empty() {
-            return Ok(None);
-        }
-        let mut chunk = entry.setup.len().div_ceil(2);
-        while chunk > 0 {
-            let mut end = entry.setup.len();
-            while end > 0 {
-                let start = end.saturating_sub(chunk);
-                let cost = (entry.setup.len() + 2 * entry.queries.len()) as u64;
-                if self.trail.allowance < cost {
-                    return Ok(Some(entry));
-                }
-                self.trail.allowance -= cost;
-                let mut fewer = entry.setup.clone();
-                fewer.drain(start..end);
-                if self.shows(&fewer, &entry)? {
-                    entry.setup = fewer;
-                }
-                end = start;
-            }
-            chunk /= 2;
-        }
-        Ok(Some(entry))
-    }
-
-    /// Whether an entry shows what it is kept for without some of its statements.
-    fn shows(&mut self, setup: &[Statement], entry: &Entry) -> Result<bool, Trouble> {
-        if !self.rebuild(setup)? {
-            return Ok(false);
-        }
-        for query in &entry.queries {
-            self.repeat(query)?;
-        }
-        let mut missing = entry.features.clone();
-        self.take_missing(&mut missing, &mut Vec::new());
-        Ok(missing.is_empty())
-    }
-
-    /// `false`: a statement failed, so others were about what it left out.
-    fn rebuild(&mut self, setup: &[Statement]) -> Result<bool, Trouble> {
-        self.watcher.rebuilt();
-        self.session.reset()?;
-        self.take_seen();
-        for statement in setup {
-            if let Reply::Failed(_) = self.session.build(statement)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    fn repeat(&mut self, query: &Query) -> Result<(), Trouble> {
-        self.session.query(query)?;
-        match &mut self.trail.guide {
-            Some(guide) => guide.asked(query, self.session),
-            None => Ok(()),
-        }
-    }
-
-    /// Moves what was seen since the last time from one list to the other; `true` if there was anything.
-    fn take_missing(&mut self, missing: &mut Vec<Feature>, found: &mut Vec<Feature>) -> bool {
-        let mut seen = self.take_seen();
-        seen.sort_unstable();
-        let before = found.len();
-        missing.retain(|feature| {
-            let shown = seen.binary_search(feature).is_ok();
-            if shown {
-                found.push(*feature);
-            }
-            !shown
-        });
-        found.len() > before
     }
 }

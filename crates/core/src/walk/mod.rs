@@ -5,6 +5,7 @@
 //! statements in the same order, as long as nothing comes from other workers.
 
 mod changed;
+mod keeping;
 pub mod trail;
 
 use crate::dialect::Dialect;

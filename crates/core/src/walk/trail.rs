@@ -2,6 +2,7 @@
 
 use crate::guide::{Corpus, Entry, Feature, Guide};
 use crate::rng::Rng;
+use crate::session::Session;
 
 pub struct Trail {
     /// None: nothing is ever new.
@@ -68,6 +69,15 @@ impl Trail {
             changed: Yield::default(),
             allowance: 0,
         }
+    }
+
+    /// What was seen since the last time.
+    pub(super) fn take_seen(&mut self, session: &mut Session) -> Vec<Feature> {
+        let mut seen = Vec::new();
+        if let Some(guide) = &mut self.guide {
+            guide.take(session, &mut seen);
+        }
+        seen
     }
 
     /// What to make the next database of; nothing: it is drawn. The way that brings more news by statement is taken
