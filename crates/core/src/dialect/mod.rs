@@ -408,6 +408,18 @@ impl Dialect {
         self.types.iter().find(|entry| entry.ty.name == ty.name)
     }
 
+    /// Whether equal values of a type are the same value: no padding, no folding, no second zero.
+    pub fn is_identical(&self, ty: &DataType) -> bool {
+        match self.type_entry(ty) {
+            Some(entry) => entry.identity,
+            // A type of somebody else's is as those of its kind are.
+            None => {
+                let mut alike = self.types.iter().filter(|entry| entry.ty.kind == ty.kind).peekable();
+                ty.kind != Kind::Any && alike.peek().is_some() && alike.all(|entry| entry.identity)
+            }
+        }
+    }
+
     /// An explanation's rows as text.
     pub fn plan_text(&self, rows: &Rows) -> String {
         let text = |value: &Value| match value {

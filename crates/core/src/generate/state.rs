@@ -117,16 +117,7 @@ impl Column {
                 ColumnConstraint::References { .. } => column.pinned = true,
             }
         }
-        let identity = match dialect.type_entry(&column.ty) {
-            Some(entry) => entry.identity,
-            // A type of somebody else's is as those of its kind are.
-            None => {
-                let mut alike =
-                    dialect.types.iter().filter(|entry| entry.ty.kind == column.ty.kind).peekable();
-                column.ty.kind != Kind::Any && alike.peek().is_some() && alike.all(|entry| entry.identity)
-            }
-        };
-        column.identity = identity && column.has_plain_collation();
+        column.identity = dialect.is_identical(&column.ty) && column.has_plain_collation();
         column
     }
 

@@ -11,6 +11,6 @@ mod statement;
 #[cfg(test)]
 mod tests;
 
-pub use query::query;
+pub use query::{loosen, query};
 pub use sequence::{Step, What, is_material, sequence};
 pub use statement::statement;

@@ -32,6 +32,26 @@ pub fn query(generator: &mut Generator, query: &mut Query, donor: Option<&Query>
     }
 }
 
+/// Lets more rows through, by another condition beside the one that is there or in its place: what was bound to
+/// other columns and changed more than once lets none through.
+pub fn loosen(generator: &mut Generator, query: &mut Query) {
+    let state = generator.state;
+    let with = query.with.clone();
+    let Some(select) = query.as_select_mut() else { return };
+    let Some(filter) = select.filter.take() else { return };
+    let mut relations = Vec::new();
+    for table in &select.from {
+        state.relations_of(table, with.as_ref(), generator.dialect, &mut relations);
+    }
+    let known = relations.into_iter().filter(|(_, columns)| !columns.is_empty());
+    let known: Vec<Relation> = known.map(|(alias, columns)| Relation { alias, columns }).collect();
+    select.filter = Some(match generator.rng.below(2) {
+        _ if known.is_empty() => filter,
+        0 => Expr::binary(BinaryOp::Or, filter, generator.within(known, |inner| inner.filter(0))),
+        _ => generator.within(known, |inner| inner.filter(2)),
+    });
+}
+
 /// Queries that are drawn have seldom more.
 const MANY_EXPRESSIONS: usize = 50;
 

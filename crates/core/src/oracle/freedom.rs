@@ -70,10 +70,12 @@ impl Freedom<'_> {
         relations.find_map(|(_, columns)| columns.iter().find(|column| column.name == reference.column))
     }
 
-    /// It holds a column whose equal values need not be identical.
+    /// It holds a column, or makes a value, whose equals need not be identical.
     fn folds(&self, expr: &Expr) -> bool {
         any_expr(expr, |inner| match inner {
             Expr::Column(reference) => self.column(reference).is_some_and(|column| !column.identity),
+            // `CAST('0' AS CHAR(5))` and '0' are equal, and not the same.
+            Expr::Cast { ty, .. } => !self.dialect.is_identical(ty),
             Expr::Collate { .. } => true,
             _ => false,
         })

@@ -46,7 +46,13 @@ pub fn has_no_one_representative(subject: &Subject, dialect: &Dialect) -> bool {
             relations.iter().filter(|(alias, _)| owner(alias)).flat_map(|(_, columns)| columns.iter());
         columns.filter(|column| column.name == reference.column).any(|column| !column.identity)
     };
-    let folds_in = |expr: &Expr| any_expr(expr, |inner| matches!(inner, Expr::Column(c) if folds(c)));
+    let folds_in = |expr: &Expr| {
+        any_expr(expr, |inner| match inner {
+            Expr::Column(column) => folds(column),
+            Expr::Cast { ty, .. } => !dialect.is_identical(ty),
+            _ => false,
+        })
+    };
     select.group_by.iter().any(folds_in)
         || select.items.iter().any(|item| match item {
             SelectItem::Expr { expr, .. } => folds_in(expr),

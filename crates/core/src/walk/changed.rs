@@ -11,7 +11,7 @@ use crate::import;
 use crate::mutate::{self, Step, What, rebind};
 use crate::oracle::{Given, health};
 use crate::rng::Rng;
-use crate::sql::{Query, Statement, recursion};
+use crate::sql::{Query, recursion};
 
 /// Cases of a changed database: it is small and quickly made.
 const CASES: u64 = 30;
@@ -19,6 +19,8 @@ const CASES: u64 = 30;
 const DRAWN_CASES: u32 = 20;
 /// Queries that are changed come from the same entry, in so many of a hundred.
 const OWN_QUERIES: u32 = 65;
+/// Conditions that are made to let more rows through, of a hundred.
+const LOOSENED: u32 = 65;
 /// Subjects about the whole of a query's condition, of a hundred.
 const WHOLE_CONDITIONS: u32 = 50;
 /// How often a query is changed at most before it is asked.
@@ -97,6 +99,9 @@ impl Visit<'_, '_, '_> {
                 mutate::query(generator, &mut query, donor.as_ref());
             }
             rebind::query(generator, &mut query);
+            if generator.rng.chance(LOOSENED) {
+                mutate::loosen(generator, &mut query);
+            }
         });
         // A recursion that lost what ends it would only be cut off, after long.
         if !recursion::ends(&query.clone().into()) {
