@@ -22,7 +22,7 @@ const OWN_QUERIES: u32 = 65;
 /// Conditions that are made to let more rows through, of a hundred.
 const LOOSENED: u32 = 65;
 /// Subjects about the whole of a query's condition, of a hundred.
-const WHOLE_CONDITIONS: u32 = 50;
+const WHOLE_CONDITIONS: u32 = 80;
 /// How often a query is changed at most before it is asked.
 const MOST_CHANGES: usize = 3;
 
