@@ -95,7 +95,11 @@ impl Plan {
         if let Some(position) = &self.position {
             return position.cases_left.get(worker as usize).copied().flatten();
         }
-        self.max_cases.map(|cases| cases / self.jobs + u64::from(worker < cases % self.jobs))
+        Plan::even_share(self.max_cases, worker, self.jobs)
+    }
+
+    pub fn even_share(cases: Option<u64>, worker: u64, jobs: u64) -> Option<u64> {
+        cases.map(|cases| cases / jobs + u64::from(worker < cases % jobs))
     }
 
     fn task(&self, worker: u64, first_database: u64, max_cases: Option<u64>, corpus: PathBuf) -> Task {

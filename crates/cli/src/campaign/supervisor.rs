@@ -154,6 +154,7 @@ impl<'a> Supervisor<'a> {
             self.stop_if_due();
             self.progress.tick(&self.tally, self.desk.waiting());
         }
+        self.write_position()?;
         self.drain()
     }
 

@@ -170,9 +170,13 @@ fn settle_again(args: &HuntArgs, directory: &Path) -> anyhow::Result<Plan> {
         keep_duplicates: campaign.keep_duplicates,
         known,
         // Killed before it had any: from the beginning.
-        position: Some(position.unwrap_or_else(|| Position {
-            next_databases: (0..campaign.jobs).collect(),
-            cases_left: vec![None; campaign.jobs as usize],
+        position: Some(position.unwrap_or_else(|| {
+            Position {
+                next_databases: (0..campaign.jobs).collect(),
+                cases_left: (0..campaign.jobs)
+                    .map(|worker| Plan::even_share(campaign.max_cases, worker, campaign.jobs))
+                    .collect(),
+            }
         })),
         mark: campaign.mark,
         guidance,
