@@ -213,6 +213,15 @@ fn windows_over_what_is_filtered_are_skipped() {
     assert!(matches!(verdict(&tlp("tlp-where", select(window("RANK")), predicate())), Verdict::Skip(_)));
 }
 
+/// `(SELECT MAX(t0.c0))` is an aggregate of the query around it, which then has one row whatever WHERE keeps.
+#[test]
+fn rule_0_6_aggregates_of_an_enclosing_query_are_skipped() {
+    let inner = Select { items: vec![Expr::aggregate("MAX", vec![c0()]).into()], ..Select::default() };
+    let subquery = Expr::Subquery(Box::new(Query::select(inner)));
+    let subject = tlp("tlp-where", select(subquery), predicate());
+    assert_skipped(&subject, "aggregate of an enclosing query");
+}
+
 #[test]
 fn rule_0_6_bare_columns_are_skipped() {
     let bare =

@@ -12,7 +12,11 @@ impl Generator<'_> {
         }
         let subqueries = if self.rules.subqueries { 3 } else { 0 };
         let rows = if self.dialect.can(Feature::RowValues) { 4 } else { 0 };
-        let operations = if self.dialect.repertoire.is_empty() { 0 } else { 30 };
+        // The more there are, the more turns it takes to try them all.
+        let operations = match self.dialect.repertoire.entries.len() {
+            0 => 0,
+            many => 30 + (many / 50).min(40) as u32,
+        };
         match self.rng.weighted(&[34, 16, 9, 7, 7, 8, subqueries, subqueries, rows, 22, 4, 2, operations]) {
             0 => self.simple_predicate(),
             1 => self.comparison(depth - 1),

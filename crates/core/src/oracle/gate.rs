@@ -14,7 +14,7 @@ pub fn undefined(subject: &Subject, dialect: &Dialect) -> Option<&'static str> {
     let mut state = State::default();
     subject.setup.iter().for_each(|statement| state.apply(statement, dialect));
     let state = (!subject.setup.is_empty()).then_some(state);
-    let mut gate = Gate { dialect, state, keys: Vec::new(), reason: None, in_relation: false };
+    let mut gate = Gate { dialect, state, keys: Vec::new(), names: None, reason: None, in_relation: false };
     for test in &subject.tests {
         gate.statement(test);
     }
@@ -110,6 +110,8 @@ struct Gate<'a> {
     state: Option<State>,
     /// Of each relation of the SELECT being read: its name, and its columns that are keys.
     keys: Vec<(Name, Vec<Name>)>,
+    /// The names of its relations; none outside of any SELECT.
+    names: Option<Vec<Name>>,
     reason: Option<&'static str>,
     /// Inside a view, a derived table or a common table.
     in_relation: bool,
@@ -168,6 +170,26 @@ impl Gate<'_> {
         self.state.is_none() || (!self.keys.is_empty() && self.keys.iter().all(ordered))
     }
 
+    /// An aggregate over columns of an enclosing query alone is that query's, wherever it stands, and makes it one row.
+    fn is_of_an_enclosing_query(&self, aggregate: &Aggregate) -> bool {
+        let Some(names) = &self.names else { return false };
+        let (mut own, mut others) = (false, false);
+        for arg in &aggregate.args {
+            any_expr(arg, |inner| {
+                if let Expr::Column(reference) = inner {
+                    let is_own = match &reference.table {
+                        Some(table) => names.contains(table),
+                        None => !names.is_empty(),
+                    };
+                    own |= is_own;
+                    others |= !is_own;
+                }
+                false
+            });
+        }
+        others && !own
+    }
+
     fn lists(names: &[Name], name: &str) -> bool {
         names.iter().any(|listed| listed.eq_ignore_ascii_case(name))
     }
@@ -223,13 +245,17 @@ impl Visitor for Gate<'_> {
         }
         let before = std::mem::replace(&mut self.in_relation, false);
         let mut keys = Vec::new();
+        select.from.iter().for_each(|table| self.keys_of(table, &mut keys));
+        let names = keys.iter().map(|(alias, _)| alias.clone()).collect();
         // Groups are other rows than those of the tables.
-        if select.group_by.is_empty() {
-            select.from.iter().for_each(|table| self.keys_of(table, &mut keys));
+        if !select.group_by.is_empty() {
+            keys.clear();
         }
         let outer = std::mem::replace(&mut self.keys, keys);
+        let outer_names = self.names.replace(names);
         walk_select(self, select);
         self.keys = outer;
+        self.names = outer_names;
         self.in_relation = before;
     }
 
@@ -274,6 +300,9 @@ impl Visitor for Gate<'_> {
                 if !one_value {
                     self.refuse("scalar subquery that may have several rows");
                 }
+            }
+            Expr::Aggregate(aggregate) if self.is_of_an_enclosing_query(aggregate) => {
+                self.refuse("aggregate of an enclosing query");
             }
             Expr::Raw(_) => self.refuse("text that is not understood"),
             _ => {}
