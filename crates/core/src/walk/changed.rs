@@ -19,8 +19,8 @@ const CASES: u64 = 30;
 const DRAWN_CASES: u32 = 20;
 /// Queries that are changed come from the same entry, in so many of a hundred.
 const OWN_QUERIES: u32 = 65;
-/// Conditions that are made to let more rows through, of a hundred.
-const LOOSENED: u32 = 65;
+/// Queries that let nothing through though their condition was loosened, and are asked all the same, of a hundred.
+const EMPTY: u32 = 10;
 /// Subjects about the whole of a query's condition, of a hundred.
 const WHOLE_CONDITIONS: u32 = 80;
 /// How often a query is changed at most before it is asked.
@@ -99,15 +99,26 @@ impl Visit<'_, '_, '_> {
                 mutate::query(generator, &mut query, donor.as_ref());
             }
             rebind::query(generator, &mut query);
-            if generator.rng.chance(LOOSENED) {
-                mutate::loosen(generator, &mut query);
-            }
         });
         // A recursion that lost what ends it would only be cut off, after long.
         if !recursion::ends(&query.clone().into()) {
             return self.propose(case, rng);
         }
-        self.ask(case, query, &drawn, rng)
+        let reply = self.session.query(&query)?;
+        self.learn(&drawn, !matches!(reply, Reply::Failed(_)));
+        // What lets nothing through says little, and changes only make it worse.
+        let filters = query.as_select().is_some_and(|select| select.filter.is_some());
+        if !filters || !matches!(&reply, Reply::Rows(rows) if rows.is_empty()) {
+            return self.ask(case, query, reply, rng);
+        }
+        let ((), drawn, mut rng) = self.draw(rng, |generator| mutate::loosen(generator, &mut query));
+        let reply = self.session.query(&query)?;
+        self.learn(&drawn, !matches!(reply, Reply::Failed(_)));
+        // Some are asked all the same.
+        if matches!(&reply, Reply::Rows(rows) if rows.is_empty()) && !rng.chance(EMPTY) {
+            return self.propose(case, rng);
+        }
+        self.ask(case, query, reply, rng)
     }
 
     fn query_to_change(&mut self, entry: &Entry, rng: &mut Rng) -> Option<Query> {
@@ -115,10 +126,8 @@ impl Visit<'_, '_, '_> {
         own.or_else(|| self.trail.corpus.donor(rng).and_then(|donor| rng.choose(&donor.queries)).cloned())
     }
 
-    /// Asks a query, and hands it to an oracle that can work on it. `false`: there was a finding.
-    fn ask(&mut self, case: u64, query: Query, drawn: &[u32], mut rng: Rng) -> Result<bool, Trouble> {
-        let reply = self.session.query(&query)?;
-        self.learn(drawn, !matches!(reply, Reply::Failed(_)));
+    /// Hands a query that was asked to an oracle that can work on it. `false`: there was a finding.
+    fn ask(&mut self, case: u64, query: Query, reply: Reply, mut rng: Rng) -> Result<bool, Trouble> {
         match &reply {
             Reply::Failed(error) if error.class.is_harm() => {
                 let seen = health::evidence(self.session.last_sql().to_string(), error.clone());
