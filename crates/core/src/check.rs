@@ -11,7 +11,7 @@ use crate::oracle::{Given, Oracle, health};
 use crate::session::Session;
 use crate::sql::{Name, Query, Statement, With};
 use crate::subject::Subject;
-use crate::walk::{Watcher, replay};
+use crate::walk::{self, Watcher};
 
 /// A query in which an oracle finds nothing to ask about is counted so.
 pub const NO_SUBJECT: &str = "nothing in the query for this oracle";
@@ -165,10 +165,7 @@ impl ScriptWalk<'_, '_> {
         oracle: &dyn Oracle,
     ) -> Result<(), Trouble> {
         let origin = Origin { seed: 0, database: self.number, case };
-        match replay(&subject, oracle, self.session)? {
-            Verdict::Bug(evidence) => self.watcher.finding(origin, subject, *evidence),
-            _ => self.watcher.unstable(origin, subject, seen),
-        }
+        walk::confirm(origin, subject, seen, oracle, self.session, self.watcher)?;
         self.session.reset()?;
         for statement in &self.setup {
             self.session.run(statement)?;

@@ -73,6 +73,7 @@ fn walk(
         tally: Tally::default(),
         told: system::nanos(),
         lost: None,
+        not_kept: None,
     };
     let mut database = task.first_database;
     let walked = loop {
@@ -88,7 +89,10 @@ fn walk(
         database += task.step;
     };
     reporter.tell(&mut session.counts, 0);
-    walked
+    match reporter.not_kept {
+        Some(error) => walked.and(Err(error).context("cannot write to the campaign's corpus")),
+        None => walked,
+    }
 }
 
 pub fn oracles(names: &[String]) -> anyhow::Result<Vec<&'static dyn Oracle>> {
@@ -131,11 +135,16 @@ struct Reporter<'a> {
     told: u64,
     /// The supervisor no longer listens.
     lost: Option<std::io::Error>,
+    /// Something worth coming back to could not be written.
+    not_kept: Option<std::io::Error>,
 }
 
 impl Reporter<'_> {
     fn over(&self) -> bool {
-        self.lost.is_some() || self.journal.asked_to_stop() || self.journal.cases() >= self.max_cases
+        self.lost.is_some()
+            || self.not_kept.is_some()
+            || self.journal.asked_to_stop()
+            || self.journal.cases() >= self.max_cases
     }
 
     fn send(&mut self, event: Event) {
@@ -206,7 +215,7 @@ impl Watcher for Reporter<'_> {
         learned.kept += 1;
         learned.deepest = learned.deepest.max(entry.depth);
         if let Some(Err(error)) = self.shelf.as_mut().map(|shelf| shelf.keep(entry)) {
-            self.lost.get_or_insert(error);
+            self.not_kept.get_or_insert(error);
         }
     }
 

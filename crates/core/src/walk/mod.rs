@@ -309,13 +309,24 @@ impl Visit<'_, '_, '_> {
         seen: Evidence,
         oracle: &dyn Oracle,
     ) -> Result<(), Trouble> {
-        let origin = self.origin(case);
-        match replay(&subject, oracle, self.session)? {
-            Verdict::Bug(evidence) => self.watcher.finding(origin, subject, *evidence),
-            _ => self.watcher.unstable(origin, subject, seen),
-        }
-        Ok(())
+        confirm(self.origin(case), subject, seen, oracle, self.session, self.watcher)
     }
+}
+
+/// Builds a subject anew and tells of it as a finding if it differs again, or as unstable.
+pub fn confirm(
+    origin: Origin,
+    subject: Subject,
+    seen: Evidence,
+    oracle: &dyn Oracle,
+    session: &mut Session,
+    watcher: &mut dyn Watcher,
+) -> Result<(), Trouble> {
+    match replay(&subject, oracle, session)? {
+        Verdict::Bug(evidence) => watcher.finding(origin, subject, *evidence),
+        _ => watcher.unstable(origin, subject, seen),
+    }
+    Ok(())
 }
 
 /// Builds a subject's state on an empty database and checks it.
