@@ -164,7 +164,7 @@ impl ScriptWalk<'_, '_> {
         seen: Evidence,
         oracle: &dyn Oracle,
     ) -> Result<(), Trouble> {
-        let origin = Origin { seed: 0, database: self.number, case };
+        let origin = Origin { database: self.number, case, ..Origin::default() };
         walk::confirm(origin, subject, seen, oracle, self.session, self.watcher)?;
         self.session.reset()?;
         for statement in &self.setup {

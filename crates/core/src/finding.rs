@@ -160,9 +160,15 @@ pub struct History {
     pub checked: usize,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     pub seed: u64,
     pub database: u64,
     pub case: u64,
+    /// How many times the database had been changed since it was drawn or read from a script; 0: it was drawn.
+    #[serde(default)]
+    pub depth: u32,
+    /// Checks of all workers until then, as of their last report.
+    #[serde(default)]
+    pub checks: u64,
 }

@@ -59,7 +59,12 @@ fn difference(dead: &Dead, plan: &Plan, evidence: Evidence) -> Difference {
     let remains = &dead.remains;
     let setup = remains.setup.iter().cloned().map(Statement::Raw).collect();
     Difference {
-        origin: Origin { seed: plan.seed, database: remains.database, case: remains.case },
+        origin: Origin {
+            seed: plan.seed,
+            database: remains.database,
+            case: remains.case,
+            ..Origin::default()
+        },
         subject: health::subject(setup, Statement::Raw(remains.statement.clone().unwrap_or_default())),
         evidence,
     }

@@ -409,7 +409,7 @@ mod tests {
                 arms: Vec::new(),
                 difference: String::new(),
             },
-            origin: Origin { seed: 1, database: 2, case: 3 },
+            origin: Origin { seed: 1, database: 2, case: 3, ..Origin::default() },
             triage: Default::default(),
         }
     }

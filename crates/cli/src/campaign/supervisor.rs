@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
-use dissent_core::finding::{FINDING_FORMAT, Finding};
+use dissent_core::finding::{FINDING_FORMAT, Finding, Origin};
 use dissent_core::guide;
 
 use super::desk::Desk;
@@ -291,7 +291,7 @@ impl<'a> Supervisor<'a> {
             engine_version: self.plan.engine_version.clone(),
             subject: difference.subject,
             evidence: difference.evidence,
-            origin: difference.origin,
+            origin: Origin { checks: self.tally.checks(), ..difference.origin },
             triage: Default::default(),
         }
     }

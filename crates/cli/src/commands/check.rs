@@ -132,7 +132,7 @@ fn fatal(remains: &crate::worker::journal::Remains, script: u64, evidence: Evide
     let setup = remains.setup.iter().cloned().map(Statement::Raw).collect();
     let statement = Statement::Raw(remains.statement.clone().unwrap_or_default());
     Difference {
-        origin: Origin { seed: 0, database: script, case: remains.case },
+        origin: Origin { database: script, case: remains.case, ..Origin::default() },
         subject: health::subject(setup, statement),
         evidence,
     }

@@ -81,7 +81,7 @@ pub fn norec_finding(setup: &[&str]) -> Finding {
             arms: Vec::new(),
             difference: "made by hand".to_string(),
         },
-        origin: Origin { seed: 1, database: 0, case: 1 },
+        origin: Origin { seed: 1, case: 1, ..Origin::default() },
         triage: Default::default(),
     }
 }

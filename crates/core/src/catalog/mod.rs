@@ -5,6 +5,7 @@
 //! once for a version of an engine and kept.
 
 mod listing;
+mod order;
 mod plan;
 mod probe;
 mod repertoire;
@@ -22,7 +23,7 @@ pub use sample::SampleType;
 use crate::sql::Name;
 
 /// Raised whenever a catalog written before would be read or made differently.
-pub const CATALOG_FORMAT: u32 = 2;
+pub const CATALOG_FORMAT: u32 = 3;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Catalog {

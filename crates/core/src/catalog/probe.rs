@@ -14,9 +14,9 @@ use crate::oracle::judge::compare_values;
 use crate::session::Session;
 use crate::sql::*;
 
-const TABLE: &str = "probe";
+pub(super) const TABLE: &str = "probe";
 /// The same rows in the opposite order.
-const REVERSED: &str = "probe_reversed";
+pub(super) const REVERSED: &str = "probe_reversed";
 /// The number of a row, and of the last one, which is the first again.
 const KEY: &str = "k";
 const ROWS: usize = 6;
@@ -32,6 +32,16 @@ pub struct Prober<'s, 'e> {
 
 /// An argument to try: the number of its type, and whether it is a constant.
 pub(super) type Tried = (u16, bool);
+
+/// Rows of the tables of samples.
+#[derive(Clone, Copy)]
+pub(super) enum These {
+    All,
+    /// The first and the last, which are alike.
+    Typical,
+    /// The first two, which are not.
+    Different,
+}
 
 /// What came of one call.
 pub(super) enum Outcome {
@@ -227,12 +237,12 @@ impl<'s, 'e> Prober<'s, 'e> {
         let window = candidate.kind == OperationKind::Window;
         let call = self.call(candidate, tried);
         let mut fragile = false;
-        let rows = match self.ask(&call, TABLE, false, aggregate)? {
+        let rows = match self.ask(&call, TABLE, These::All, aggregate)? {
             Reply::Rows(rows) => rows,
             Reply::Failed(error) if error.class.is_harm() => return self.harmed(&error),
             Reply::Failed(_) => {
                 fragile = true;
-                match self.ask(&call, TABLE, true, aggregate)? {
+                match self.ask(&call, TABLE, These::Typical, aggregate)? {
                     Reply::Rows(rows) => rows,
                     Reply::Failed(error) if error.class.is_harm() => return self.harmed(&error),
                     Reply::Failed(error) => return Ok(Outcome::Fails(error)),
@@ -249,7 +259,8 @@ impl<'s, 'e> Prober<'s, 'e> {
         if rows.len() != expected || rows.columns != 1 {
             return Ok(Outcome::Unusable(Why::NotDrawn, "returns a set of rows".into()));
         }
-        let again = match self.ask(&call, TABLE, fragile, aggregate)? {
+        let these = if fragile { These::Typical } else { These::All };
+        let again = match self.ask(&call, TABLE, these, aggregate)? {
             Reply::Rows(rows) => rows,
             _ => return Ok(Outcome::Unusable(Why::Unsteady, "it fails the second time".into())),
         };
@@ -264,7 +275,7 @@ impl<'s, 'e> Prober<'s, 'e> {
         }
         // A window sees its rows in the order of their key, whatever order they are stored in.
         if window {
-            match self.ask(&call, REVERSED, fragile, false)? {
+            match self.ask(&call, REVERSED, these, false)? {
                 Reply::Rows(other) if same(&rows.values, &other.values) => {}
                 _ => return Ok(Outcome::Unusable(Why::OrderDependent, String::new())),
             }
@@ -272,39 +283,14 @@ impl<'s, 'e> Prober<'s, 'e> {
         Ok(Outcome::Works { rows, fragile })
     }
 
-    fn is_order_free(
-        &mut self,
-        candidate: &Candidate,
-        call: &Expr,
-        rows: &Rows,
-        tried: &[Tried],
-        fragile: bool,
-    ) -> Result<bool, Trouble> {
-        let Reply::Rows(other) = self.ask(call, REVERSED, fragile, true)? else { return Ok(false) };
-        if !same(&rows.values, &other.values) {
-            return Ok(false);
-        }
-        // Six rows do not show every rounding: a float that is computed, not picked, is taken for one.
-        let computed = match rows.values.first() {
-            Some(Value::Real(real)) => !tried.iter().any(|(ty, _)| self.holds_real(*ty, *real)),
-            _ => false,
-        };
-        let floats = tried.iter().any(|(ty, _)| self.types[*ty as usize].kind == Kind::Real);
-        Ok(!computed || (!floats && lists(&self.plan.exact_aggregates, &candidate.name)))
-    }
-
-    fn holds_real(&self, ty: u16, real: f64) -> bool {
-        self.types[ty as usize].values.iter().any(|value| value.parse() == Ok(real))
-    }
-
-    fn harmed(&mut self, error: &SqlError) -> Result<Outcome, Trouble> {
+    pub(super) fn harmed(&mut self, error: &SqlError) -> Result<Outcome, Trouble> {
         let message = first_line(&error.message);
         self.session.reset()?;
         self.build()?;
         Ok(Outcome::Unusable(Why::Crashes, format!("{}: {message}", error.class.name())))
     }
 
-    fn call(&self, candidate: &Candidate, tried: &[Tried]) -> Expr {
+    pub(super) fn call(&self, candidate: &Candidate, tried: &[Tried]) -> Expr {
         let arg = |(ty, constant): &Tried| match constant {
             true => self.types[*ty as usize].value(0),
             false => column(*ty),
@@ -323,10 +309,23 @@ impl<'s, 'e> Prober<'s, 'e> {
         }
     }
 
-    fn ask(&mut self, call: &Expr, table: &str, typical: bool, aggregate: bool) -> Result<Reply, Trouble> {
+    pub(super) fn ask(
+        &mut self,
+        call: &Expr,
+        table: &str,
+        these: These,
+        aggregate: bool,
+    ) -> Result<Reply, Trouble> {
         let key = || Expr::bare_column(KEY);
-        let ends = vec![Expr::int(0), Expr::int(ROWS as i64 - 1)];
-        let filter = typical.then(|| Expr::InList { expr: Box::new(key()), list: ends, negated: false });
+        let last = || Expr::int(ROWS as i64 - 1);
+        let filter = match these {
+            These::All => None,
+            These::Typical => {
+                let list = vec![Expr::int(0), last()];
+                Some(Expr::InList { expr: Box::new(key()), list, negated: false })
+            }
+            These::Different => Some(Expr::binary(BinaryOp::Lt, key(), Expr::int(2))),
+        };
         let select = Select {
             items: vec![call.clone().into()],
             from: vec![TableRef::table(table)],
@@ -341,7 +340,7 @@ impl<'s, 'e> Prober<'s, 'e> {
     }
 
     fn is_accepted(&mut self, expr: Expr) -> Result<bool, Trouble> {
-        match self.ask(&expr, TABLE, false, false)? {
+        match self.ask(&expr, TABLE, These::All, false)? {
             Reply::Failed(error) if error.class.is_harm() => self.harmed(&error).map(|_| false),
             reply => Ok(matches!(reply, Reply::Rows(_))),
         }
@@ -365,7 +364,7 @@ impl<'s, 'e> Prober<'s, 'e> {
         let Some(word) = &self.plan.type_of else { return Ok(self.by_kind(&rows.values)) };
         let call = Expr::operation(word.clone(), vec![self.call(candidate, tried)]);
         let aggregate = candidate.kind == OperationKind::Aggregate;
-        Ok(match self.ask(&call, TABLE, true, aggregate)? {
+        Ok(match self.ask(&call, TABLE, These::Typical, aggregate)? {
             Reply::Rows(rows) => match rows.values.first() {
                 Some(Value::Text(name)) => self.type_named(name),
                 _ => None,
@@ -532,11 +531,11 @@ fn column(ty: u16) -> Expr {
     Expr::bare_column(format!("p{ty}"))
 }
 
-fn lists(names: &[Name], name: &str) -> bool {
+pub(super) fn lists(names: &[Name], name: &str) -> bool {
     names.iter().any(|listed| listed.eq_ignore_ascii_case(name))
 }
 
-fn same(left: &[Value], right: &[Value]) -> bool {
+pub(super) fn same(left: &[Value], right: &[Value]) -> bool {
     left.len() == right.len()
         && std::iter::zip(left, right).all(|(a, b)| {
             a == b || (a.kind() == b.kind() && compare_values(a, b) == std::cmp::Ordering::Equal)

@@ -125,6 +125,8 @@ pub struct TypeEntry {
     pub length: Option<usize>,
     /// Only a prefix of it can be a key, and a literal cannot be its default.
     pub prefixed: bool,
+    /// No part of it can be a key.
+    pub keyless: bool,
     /// A number or bytes (or a word) by what is done with it: BIT, ENUM, YEAR.
     pub dual: bool,
 }
@@ -403,6 +405,16 @@ impl Dialect {
         self.type_entry(ty).is_some_and(|entry| entry.prefixed)
     }
 
+    /// A kind whose values can be keys, in part at least.
+    pub fn has_keys(&self, kind: Kind) -> bool {
+        !self.types.iter().any(|entry| entry.ty.kind == kind && entry.keyless)
+    }
+
+    /// A type whose values can be keys as they are.
+    pub fn is_key(&self, ty: &DataType) -> bool {
+        self.has_keys(ty.kind) && !self.is_prefixed(ty)
+    }
+
     /// What is known of a type by its spelling.
     pub fn type_entry(&self, ty: &DataType) -> Option<&TypeEntry> {
         self.types.iter().find(|entry| entry.ty.name == ty.name)
@@ -508,6 +520,8 @@ struct TypeLine {
     #[serde(default)]
     prefixed: bool,
     #[serde(default)]
+    keyless: bool,
+    #[serde(default)]
     dual: bool,
     #[serde(default)]
     since: Option<String>,
@@ -548,6 +562,7 @@ impl File {
                     range: line.range,
                     length: line.length,
                     prefixed: line.prefixed,
+                    keyless: line.keyless,
                     dual: line.dual,
                 })
                 .collect(),

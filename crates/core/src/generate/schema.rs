@@ -135,7 +135,7 @@ impl<'a> Generator<'a> {
             // The rowid alias, the most special column SQLite has.
             ty = DataType::new("INTEGER", Kind::Int);
         }
-        while key && self.dialect.is_prefixed(&ty) {
+        while key && !self.dialect.is_key(&ty) {
             ty = self.data_type(design.strict);
         }
         let mut constraints = Vec::new();
@@ -162,11 +162,10 @@ impl<'a> Generator<'a> {
             if self.rng.chance(22) {
                 constraints.push(ColumnConstraint::NotNull);
             }
-            let prefixed = self.dialect.is_prefixed(&ty);
-            if self.dialect.can(Feature::UniqueKeys) && self.rng.chance(14) && !prefixed {
+            if self.dialect.can(Feature::UniqueKeys) && self.rng.chance(14) && self.dialect.is_key(&ty) {
                 constraints.push(ColumnConstraint::Unique { on_conflict: self.conflict_clause() });
             }
-            if self.rng.chance(10) && !prefixed {
+            if self.rng.chance(10) && !self.dialect.is_prefixed(&ty) {
                 let value = self.stored_value(&ty, false);
                 constraints.push(ColumnConstraint::Default(Expr::Literal(value)));
             }
@@ -224,11 +223,12 @@ impl<'a> Generator<'a> {
     ) -> Vec<TableConstraint> {
         let mut constraints = Vec::new();
         let known: Vec<Column> = columns.iter().map(|def| Column::from_def(def, self.dialect)).collect();
-        let plain: Vec<&Column> = known.iter().filter(|column| !column.generated).collect();
-        if design.primary_key == PrimaryKey::Composite {
+        let is_plain = |column: &&Column| !column.generated && self.dialect.has_keys(column.ty.kind);
+        let plain: Vec<&Column> = known.iter().filter(is_plain).collect();
+        if design.primary_key == PrimaryKey::Composite && !plain.is_empty() {
             constraints.push(TableConstraint::PrimaryKey(self.constraint_keys(&plain)));
         }
-        if self.dialect.can(Feature::UniqueKeys) && self.rng.chance(8) {
+        if self.dialect.can(Feature::UniqueKeys) && self.rng.chance(8) && !plain.is_empty() {
             constraints.push(TableConstraint::Unique(self.constraint_keys(&plain)));
         }
         if self.dialect.can(Feature::CheckConstraints) && self.rng.chance(6) {
@@ -251,8 +251,10 @@ impl<'a> Generator<'a> {
     fn column_keys(&mut self, columns: &[&Column]) -> Vec<IndexKey> {
         let mut columns: Vec<&Column> = columns.to_vec();
         self.rng.shuffle(&mut columns);
-        let count = self.rng.between(1, columns.len().min(3));
-        columns[..count]
+        if !columns.is_empty() {
+            columns.truncate(self.rng.between(1, columns.len().min(3)));
+        }
+        columns
             .iter()
             .map(|column| {
                 let (collation, desc) = self.key_modifiers(column.ty.kind);
@@ -281,7 +283,7 @@ impl<'a> Generator<'a> {
         let fits = |table: &&Table| !unique || (table.rows == 0 && !table.partitioned);
         let tables: Vec<_> = self.state.base_tables().filter(fits).collect();
         let table = *self.rng.choose(&tables)?;
-        Some(Statement::CreateIndex(self.index_on(table, unique)))
+        self.index_on(table, unique).map(Statement::CreateIndex)
     }
 
     /// An index on one of the tables that a query reads, also by way of views; a unique one may not be possible.
@@ -292,10 +294,10 @@ impl<'a> Generator<'a> {
         let read = self.state.base_tables_of(query);
         let table = *self.rng.choose(&read)?;
         let unique = self.dialect.can(Feature::UniqueKeys) && !table.partitioned && self.rng.chance(25);
-        Some(self.index_on(table, unique))
+        self.index_on(table, unique)
     }
 
-    fn index_on(&mut self, table: &Table, unique: bool) -> CreateIndex {
+    fn index_on(&mut self, table: &Table, unique: bool) -> Option<CreateIndex> {
         let relation = Relation { alias: table.name.clone(), columns: table.columns.clone() };
         let mut keys = Vec::new();
         let method = self.index_method(table, unique);
@@ -306,14 +308,16 @@ impl<'a> Generator<'a> {
             });
             let (collation, desc) = self.key_modifiers(kind);
             // A text alone, in parentheses or not, would be read as the name of a column.
-            if visit::any_expr(&expr, |inner| matches!(inner, Expr::Column(_))) {
+            let reads_a_column = visit::any_expr(&expr, |inner| matches!(inner, Expr::Column(_)));
+            if reads_a_column && self.dialect.has_keys(kind) {
                 keys.push(IndexKey { expr, prefix: None, collation, desc });
             }
         }
         if let Some((_, methods_keys)) = &method {
             keys = methods_keys.clone();
         } else if keys.is_empty() || self.rng.chance(40) {
-            let columns: Vec<&Column> = table.columns.iter().collect();
+            let is_key = |column: &&Column| self.dialect.has_keys(column.ty.kind);
+            let columns: Vec<&Column> = table.columns.iter().filter(is_key).collect();
             keys.extend(self.column_keys(&columns));
         }
         let filter = (self.dialect.can(Feature::PartialIndexes) && self.rng.chance(25)).then(|| {
@@ -325,7 +329,7 @@ impl<'a> Generator<'a> {
         let name = self.fresh_name('i');
         let table = table.name.clone();
         let method = method.map(|(method, _)| method);
-        CreateIndex { name, unique, table, method, keys, filter }
+        (!keys.is_empty()).then_some(CreateIndex { name, unique, table, method, keys, filter })
     }
 
     /// Another kind of index, with keys that it takes.

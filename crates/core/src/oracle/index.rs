@@ -85,7 +85,7 @@ impl Oracle for Index {
         }
         if given.dialect.can(Feature::Indexes) {
             let added = read.iter().flat_map(|table| {
-                let columns = table.columns.iter().filter(|column| !given.dialect.is_prefixed(&column.ty));
+                let columns = table.columns.iter().filter(|column| given.dialect.is_key(&column.ty));
                 columns.map(|column| index_on(&table.name, &column.name)).collect::<Vec<_>>()
             });
             subjects.extend(added.take(MOST_ADDED).map(|index| subject(&[index])));

@@ -36,9 +36,15 @@ pub fn report(finding: &Finding, dialect: &Dialect) -> String {
         let _ = writeln!(out, "## Versions\n\n{}\n", super::history(history));
     }
     let origin = &finding.origin;
+    let depth = match origin.depth {
+        0 => String::new(),
+        1 => ", changed once".to_string(),
+        depth => format!(", changed {depth} times"),
+    };
+    let checks = if origin.checks > 0 { format!(", after {} checks", origin.checks) } else { String::new() };
     let _ = writeln!(
         out,
-        "---\nFound by Dissent on `{}` (oracle `{}`, seed {}, database {}, case {}).",
+        "---\nFound by Dissent on `{}` (oracle `{}`, seed {}, database {}{depth}, case {}{checks}).",
         finding.target, finding.subject.oracle, origin.seed, origin.database, origin.case
     );
     out

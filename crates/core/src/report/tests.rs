@@ -24,7 +24,7 @@ fn finding(class: Class, setup: &[&str], arms: Vec<Arm>) -> Finding {
             difference: "the first arm has 2 rows, the second counts 3".to_string(),
             arms,
         },
-        origin: Origin { seed: 42, database: 7, case: 11 },
+        origin: Origin { seed: 42, database: 7, case: 11, depth: 3, checks: 12_345 },
         triage: Default::default(),
     }
 }

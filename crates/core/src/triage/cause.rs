@@ -155,7 +155,7 @@ mod tests {
                 arms: Vec::new(),
                 difference: String::new(),
             },
-            origin: Origin { seed: 1, database: 1, case: 1 },
+            origin: Origin::default(),
             triage: Triage {
                 signature: Some(signature.to_string()),
                 history: Some(history),

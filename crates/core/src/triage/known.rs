@@ -179,7 +179,7 @@ mod tests {
                 arms: Vec::new(),
                 difference: "the engine says of itself: oh".into(),
             },
-            origin: Origin { seed: 1, database: 1, case: 1 },
+            origin: Origin::default(),
             triage: Default::default(),
         }
     }

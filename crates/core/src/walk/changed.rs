@@ -29,6 +29,7 @@ const MOST_CHANGES: usize = 3;
 impl Visit<'_, '_, '_> {
     /// A database and cases made of what was kept. `false`: the watcher ended it.
     pub(super) fn walk_changed(&mut self, entry: &Entry, mut rng: Rng) -> Result<bool, Trouble> {
+        self.depth = entry.depth + 1;
         let failures = self.session.failures();
         let donor = self.trail.corpus.donor(&mut rng).cloned();
         let steps =
@@ -46,7 +47,7 @@ impl Visit<'_, '_, '_> {
         }
         let ran = self.session.counts.statements - self.began_at;
         let failed = self.session.failures() - failures;
-        self.learn_from(entry.depth + 1, Some((ran, ran - failed)))?;
+        self.learn_from(Some((ran, ran - failed)))?;
         Ok(true)
     }
 
@@ -184,7 +185,8 @@ impl Visit<'_, '_, '_> {
     }
 
     /// Sees what the database showed that none before it did, and keeps the part of it that does.
-    pub(super) fn learn_from(&mut self, depth: u32, changed: Option<(u64, u64)>) -> Result<(), Trouble> {
+    pub(super) fn learn_from(&mut self, changed: Option<(u64, u64)>) -> Result<(), Trouble> {
+        let depth = self.depth;
         let mut seen = self.trail.take_seen(self.session);
         let new = self.trail.corpus.note(&mut seen);
         self.trail.allowance += (self.session.counts.statements - self.began_at) * KEEPING_SHARE / 100;

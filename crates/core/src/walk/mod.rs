@@ -100,6 +100,7 @@ impl Walk<'_> {
             walk: self,
             dialect,
             number,
+            depth: 0,
             state: State::default(),
             luck: Luck::default(),
             setup: Vec::new(),
@@ -126,6 +127,8 @@ struct Visit<'a, 's, 'e> {
     walk: &'a Walk<'a>,
     dialect: &'a Dialect,
     number: u64,
+    /// Changes since it was drawn.
+    depth: u32,
     state: State,
     /// What became of operations on this database.
     luck: Luck,
@@ -150,7 +153,7 @@ impl Visit<'_, '_, '_> {
     }
 
     fn origin(&self, case: u64) -> Origin {
-        Origin { seed: self.walk.seed, database: self.number, case }
+        Origin { seed: self.walk.seed, database: self.number, case, depth: self.depth, checks: 0 }
     }
 
     /// A database and cases that are drawn. `false`: the watcher ended it.
@@ -167,7 +170,7 @@ impl Visit<'_, '_, '_> {
                 return Ok(true);
             }
         }
-        self.learn_from(0, None)?;
+        self.learn_from(None)?;
         Ok(true)
     }
 
