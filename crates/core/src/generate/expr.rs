@@ -221,11 +221,32 @@ impl Generator<'_> {
     }
 
     fn connective(&mut self, depth: usize) -> Expr {
+        if self.rng.chance(8)
+            && let Some(chain) = self.chain()
+        {
+            return chain;
+        }
         match self.rng.below(9) {
             0..3 => Expr::binary(BinaryOp::And, self.predicate(depth), self.predicate(depth)),
             3..7 => Expr::binary(BinaryOp::Or, self.predicate(depth), self.predicate(depth)),
             _ => self.predicate(depth).negate(),
         }
+    }
+
+    /// Two conditions of which an optimizer derives a third: a column equals another one, and one of both is compared
+    /// with a constant.
+    fn chain(&mut self) -> Option<Expr> {
+        let one = self.column(Kind::Any)?;
+        if self.dialect.is_typed() && one.kind == Kind::Any {
+            return None;
+        }
+        let other = self.column(one.kind).filter(|other| other.expr != one.expr)?;
+        let link = Expr::binary(BinaryOp::Eq, one.expr.clone(), other.expr.clone());
+        let end = if self.rng.chance(50) { one } else { other };
+        let constant = self.constant_for(&end);
+        let op = if self.rng.chance(70) { BinaryOp::Eq } else { self.comparison_op() };
+        let bound = Expr::binary(op, end.expr, constant);
+        Some(if self.rng.chance(50) { link.and(bound) } else { bound.and(link) })
     }
 
     /// An expression of the kind, or of one that converts to it.

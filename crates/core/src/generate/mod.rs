@@ -10,6 +10,7 @@ mod aggregate;
 mod alone;
 mod change;
 mod compose;
+pub mod cost;
 mod expr;
 mod operation;
 mod plan;

@@ -208,6 +208,26 @@ impl State {
         }
     }
 
+    /// What the engine says of a statement that was applied: how many rows a query put into a table, or a condition
+    /// took out of it.
+    pub fn count(&mut self, statement: &Statement, changed: u64) {
+        let changed = usize::try_from(changed).unwrap_or(usize::MAX);
+        match statement {
+            Statement::Insert(Insert { table, source: InsertSource::Query(_), .. }) => {
+                if let Some(table) = self.table_mut(table) {
+                    // One was counted already.
+                    table.rows = table.rows.saturating_add(changed.saturating_sub(1));
+                }
+            }
+            Statement::Delete(Delete { table, filter: Some(_) }) => {
+                if let Some(table) = self.table_mut(table) {
+                    table.rows = table.rows.saturating_sub(changed);
+                }
+            }
+            _ => {}
+        }
+    }
+
     fn create_view(&mut self, view: &CreateView, dialect: &Dialect) {
         self.note_name(&view.name);
         let mut columns = self.columns_of(&view.query, dialect);

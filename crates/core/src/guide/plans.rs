@@ -1,5 +1,7 @@
 //! Plan coverage: the shapes of the steps of plans, for every engine that explains.
 
+use std::collections::HashMap;
+
 use super::{FEATURES, Feature, Guide};
 use crate::engine::Trouble;
 use crate::session::Session;
@@ -28,17 +30,53 @@ impl Guide for Plans {
 /// all different.
 fn features(plan: &str) -> Vec<Feature> {
     let mut found = Vec::new();
-    let mut before = String::new();
+    // The step before, of each column of boxes.
+    let mut before: HashMap<usize, String> = HashMap::new();
     for line in plan.lines() {
-        let shape = abstracted(line);
-        if shape.is_empty() || shape == before {
+        for (column, step) in steps(line) {
+            let parts: Vec<String> =
+                step.split(" | ").flat_map(|cell| cell.split("; ")).filter_map(abstracted).collect();
+            // A row of a table says in its first cells what is done, in the others how: all of them together would be
+            // as many as whole plans.
+            for pair in parts.windows(2) {
+                found.push(feature(&["with", &pair[0], &pair[1]]));
+            }
+            found.extend(parts.iter().map(|part| feature(&["", part])));
+            let shape = parts.iter().take(2).cloned().collect::<String>();
+            let before = before.entry(column).or_default();
+            if !shape.is_empty() && shape != *before {
+                found.push(feature(&[before, &shape]));
+                *before = shape;
+            }
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// The steps of a line: itself, or, where a plan is drawn as boxes side by side, what is in each box and where that
+/// stands.
+fn steps(line: &str) -> Vec<(usize, String)> {
+    let is_frame = |c: char| ('\u{2500}'..='\u{257f}').contains(&c);
+    if !line.contains(is_frame) {
+        return vec![(0, line.to_string())];
+    }
+    let (mut steps, mut column, mut text) = (Vec::new(), 0, String::new());
+    for (at, c) in line.chars().chain(['│']).enumerate() {
+        if !is_frame(c) {
+            text.push(c);
             continue;
         }
-        found.push(feature(&["", &shape]));
-        found.push(feature(&[&before, &shape]));
-        before = shape;
+        if !text.trim().is_empty() {
+            steps.push((column, text.trim().to_string()));
+        }
+        text.clear();
+        if "╭┌│├╰└".contains(c) {
+            column = at;
+        }
     }
-    found
+    steps
 }
 
 fn feature(parts: &[&str]) -> Feature {
@@ -50,13 +88,20 @@ fn feature(parts: &[&str]) -> Feature {
     ((hash >> 32) as usize % FEATURES) as Feature
 }
 
-/// A line without what belongs to the example: names and numbers (objects of ours have a letter and a number for a
-/// name), what is in quotes, and expressions, in parentheses or behind a colon. SQLite's `(c0=? AND c1>?)` is no
-/// expression but how an index is used.
-fn abstracted(line: &str) -> String {
-    let line = line.split_once(": ").map_or(line, |(label, _)| label);
+/// A step without what belongs to the example: names and numbers (objects of ours have a letter and a number for a
+/// name), estimates, what is in quotes, and expressions, in parentheses or behind a colon. SQLite's `(c0=? AND c1>?)` is
+/// no expression but how an index is used, and `LEFT` behind a colon is no expression either.
+fn abstracted(step: &str) -> Option<String> {
+    let is_word = |c: char| c.is_ascii_alphabetic() || c == ' ';
+    let step = match step.split_once(": ") {
+        Some((label, value)) if !value.chars().all(is_word) => label,
+        _ => step,
+    };
+    if step.starts_with('~') || step == "NULL" {
+        return None;
+    }
     let mut shape = String::new();
-    let mut letters = line.chars().peekable();
+    let mut letters = step.chars().peekable();
     while let Some(c) = letters.next() {
         match c {
             '\'' | '"' | '`' => letters.by_ref().take_while(|next| *next != c).for_each(drop),
@@ -87,7 +132,7 @@ fn abstracted(line: &str) -> String {
             _ => {}
         }
     }
-    shape
+    (!shape.is_empty()).then_some(shape)
 }
 
 #[cfg(test)]
@@ -108,6 +153,28 @@ mod tests {
         let filter = |text: &str| features(&format!("->  Seq Scan on t0\n  {text}"));
         assert_eq!(filter("Filter: (c0 > 5)"), filter("Filter: ((c1)::text <= 'it''s'::text)"));
         assert_ne!(filter("Filter: (c0 > 5)"), filter("Index Cond: (c0 > 5)"));
+    }
+
+    #[test]
+    fn boxes_side_by_side_have_nothing_to_do_with_each_other() {
+        let left = "╭─ Filter ────┴──────╮\n│ Expression: c0 > 5 │\n│ ~1 row             │";
+        let beside = "╭─ Filter ────┴──────╮  ╭─ Seq Scan ─╮\n│ Expression: c0 > 5 │  │ Table: t1  │\n│ ~1 row             │  │ ~7 rows    │";
+        let mut both = [features(left), features("╭─ Seq Scan ─╮\n│ Table: t1  │")].concat();
+        both.sort_unstable();
+        assert_eq!(both, features(beside));
+        let join = |kind: &str| features(&format!("╭─ Hash Join ─────╮\n│ Join Type: {kind} │"));
+        assert_ne!(join("LEFT"), join("SEMI"));
+    }
+
+    #[test]
+    fn cells_of_a_row_are_looked_at_two_by_two() {
+        let row =
+            |table: &str, extra: &str| features(&format!("1 | SIMPLE | {table} | ref | NULL | 4 | {extra}"));
+        assert_eq!(row("t0", "Using where; Using filesort"), row("t5", "Using where; Using filesort"));
+        let known =
+            [row("t0", "Using where; Using index"), row("t0", "Using index; Using filesort")].concat();
+        let three = row("t0", "Using where; Using index; Using filesort");
+        assert!(three.iter().all(|feature| known.contains(feature)));
     }
 
     #[test]

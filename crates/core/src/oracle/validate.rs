@@ -296,6 +296,12 @@ impl Probes<'_> {
                 _ => {}
             }
         }
+        // A column may be computed whenever it is read.
+        for name in &names {
+            let from = vec![TableRef::table(name.clone())];
+            let all = Select { items: vec![SelectItem::Wildcard], from, ..Select::default() };
+            self.list.push(Query::select(all));
+        }
         let is_view = |statement: &&&Statement| matches!(statement, Statement::CreateView(_));
         let views: Vec<Query> = self
             .known

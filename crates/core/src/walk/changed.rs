@@ -5,13 +5,13 @@ use super::trail::KEEPING_SHARE;
 use super::{Lesson, Visit};
 use crate::engine::{Reply, Trouble};
 use crate::finding::Verdict;
-use crate::generate::{Stage, Table};
+use crate::generate::{Stage, Table, cost};
 use crate::guide::Entry;
 use crate::import;
 use crate::mutate::{self, Step, What, rebind};
 use crate::oracle::{Given, health};
 use crate::rng::Rng;
-use crate::sql::{Query, recursion};
+use crate::sql::{Insert, InsertSource, Query, Statement, recursion};
 
 /// Cases of a changed database: it is small and quickly made.
 const CASES: u64 = 30;
@@ -19,6 +19,8 @@ const CASES: u64 = 30;
 const DRAWN_CASES: u32 = 10;
 /// Queries that are changed come from the same entry, in so many of a hundred.
 const OWN_QUERIES: u32 = 65;
+/// A query may look at so many times the rows that a FROM is drawn with.
+const DEAREST: usize = 100;
 /// Queries that let nothing through though their condition was loosened, and are asked all the same, of a hundred.
 const EMPTY: u32 = 10;
 /// Subjects about the whole of a query's condition, of a hundred.
@@ -67,6 +69,10 @@ impl Visit<'_, '_, '_> {
                     rebind::statement(generator, renames, statement).into_iter().collect()
                 }
             });
+            // Tables that are filled from each other, again and again, would soon be all that is worked on.
+            if statements.iter().any(|statement| self.multiplies(statement)) {
+                continue;
+            }
             if !self.change(0, statements, &drawn)? {
                 return Ok(false);
             }
@@ -85,6 +91,15 @@ impl Visit<'_, '_, '_> {
         Ok(true)
     }
 
+    fn multiplies(&self, statement: &Statement) -> bool {
+        match statement {
+            Statement::Insert(Insert { source: InsertSource::Query(query), .. }) => {
+                cost::of_query(query, &self.state) > self.walk.policy.max_product
+            }
+            _ => false,
+        }
+    }
+
     /// `false`: there was a finding.
     fn changed_case(&mut self, case: u64, entry: &Entry) -> Result<bool, Trouble> {
         let rng = Rng::for_case(self.walk.seed, self.number, case);
@@ -101,8 +116,9 @@ impl Visit<'_, '_, '_> {
             }
             rebind::query(generator, &mut query);
         });
-        // A recursion that lost what ends it would only be cut off, after long.
-        if !recursion::ends(&query.clone().into()) {
+        // A recursion that lost what ends it would only be cut off, after long; and joins of joins are asked for long.
+        let cost = cost::of_query(&query, &self.state);
+        if !recursion::ends(&query.clone().into()) || cost > DEAREST * self.walk.policy.max_product {
             return self.propose(case, rng);
         }
         let reply = self.session.query(&query)?;

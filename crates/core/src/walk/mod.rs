@@ -214,8 +214,11 @@ impl Visit<'_, '_, '_> {
                     return Ok(false);
                 }
                 Reply::Failed(_) => {}
-                _ => {
+                reply => {
                     self.state.apply(&statement, self.dialect);
+                    if let Reply::Done { changed } = reply {
+                        self.state.count(&statement, changed);
+                    }
                     self.watcher.built(self.session.last_sql());
                     self.setup.push(statement);
                 }
