@@ -5,7 +5,7 @@ mod common;
 
 use common::{Counting, check_on, open, raw, rows, sqlite, with_session};
 use dissent_core::dialect::Dialect;
-use dissent_core::engine::{Engine, Reply};
+use dissent_core::engine::{Engine, ErrorClass, Reply, SqlError};
 use dissent_core::finding::{Class, Verdict};
 use dissent_core::generate::Policy;
 use dissent_core::oracle;
@@ -411,6 +411,23 @@ fn a_twin_is_the_same_table_but_for_its_storage() {
     let filter = eq(c("c0"), Expr::text("1"));
     let strict = twins("storage", strict, from(vec![TableRef::table("t0")], filter), "plain");
     assert_skipped(&strict, "type that is stored otherwise");
+}
+
+/// Not what came after it: the engine was gone by then.
+#[test]
+fn the_query_that_ended_the_engine_is_reported() {
+    let (engine, dialect) = sqlite();
+    let mut gone = false;
+    let mut engine = Tampered::new(engine, move |sql, reply| {
+        gone |= sql.starts_with("SELECT") && sql.contains("WHERE");
+        let lost =
+            SqlError { class: ErrorClass::ConnectionLost, code: "gone".into(), message: "gone".into() };
+        if gone { Reply::Failed(lost) } else { reply }
+    });
+    let verdict = check_on(&mut engine, &dialect, &rowid(Vec::new(), keyed("INT")));
+    let Verdict::Bug(evidence) = verdict else { panic!("{verdict:?}") };
+    assert_eq!(evidence.class, Class::Crash);
+    assert_eq!(evidence.arms[0].sql, "SELECT * FROM t0 WHERE c0 >= 0");
 }
 
 /// Rows that were changed, and not in the same way, say nothing about queries.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::resolve::{tables_named, tables_read};
+use super::resolve::tables_named;
 use crate::dialect::{Dialect, Feature};
 use crate::sql::*;
 
@@ -26,11 +26,11 @@ pub struct Table {
     pub temporary: bool,
     pub strict: bool,
     pub has_rowid: bool,
-    /// Rows inserted less rows deleted, as far as it is known.
+    /// Rows inserted less rows deleted, as far as it is known; of a view, as if its tables were joined on nothing.
     pub rows: usize,
     /// Shared with every query that uses the table.
     pub columns: Arc<Vec<Column>>,
-    /// Tables a view reads; they cannot be dropped while it stands.
+    /// Tables a view reads, as often as it does; they cannot be dropped while it stands.
     pub reads: Vec<Name>,
     /// Divided by a column: no key without it.
     pub partitioned: bool,
@@ -224,7 +224,23 @@ impl State {
                     table.rows = table.rows.saturating_sub(changed);
                 }
             }
-            _ => {}
+            Statement::Insert(_) => {}
+            _ => return,
+        }
+        self.recount_views();
+    }
+
+    fn joined_rows(&self, tables: &[Name]) -> usize {
+        let rows = tables.iter().filter_map(|name| self.table(name)).map(|table| table.rows.max(1));
+        rows.fold(1, usize::saturating_mul)
+    }
+
+    /// Views grow with their tables; those that read views come after them.
+    fn recount_views(&mut self) {
+        for at in 0..self.tables.len() {
+            if self.tables[at].is_view {
+                self.tables[at].rows = self.joined_rows(&self.tables[at].reads);
+            }
         }
     }
 
@@ -233,7 +249,7 @@ impl State {
         let mut columns = self.columns_of(&view.query, dialect);
         // What is put into its tables later is not followed to here.
         columns.iter_mut().for_each(|column| column.whole = None);
-        let reads = tables_read(&view.query);
+        let reads = tables_named(&view.query);
         for table in &reads {
             if let Some(table) = self.table_mut(table) {
                 for column in Arc::make_mut(&mut table.columns) {
@@ -241,9 +257,7 @@ impl State {
                 }
             }
         }
-        let joined = tables_named(&view.query);
-        let rows = joined.iter().filter_map(|name| self.table(name)).map(|table| table.rows.max(1));
-        let rows = rows.fold(1, usize::saturating_mul);
+        let rows = self.joined_rows(&reads);
         self.tables.push(Table {
             name: view.name.clone(),
             is_view: true,

@@ -320,19 +320,27 @@ pub fn check(subject: &Subject, session: &mut Session) -> Result<Verdict, Troubl
     };
     let from = vec![TableRef::table(case.base.clone())];
     let all = Query::select(Select { items: vec![SelectItem::Wildcard], from, ..Select::default() });
-    let mut asked = vec![Asked { query: &all, reply: session.query(&all)? }];
+    let queries = subject.tests.iter().filter_map(|test| match test {
+        Statement::Query(query) => Some(&**query),
+        _ => None,
+    });
+    let harmed = |session: &Session, error| {
+        Verdict::Bug(Box::new(health::evidence(session.last_sql().to_string(), error)))
+    };
     // Before the twin is made: that may make the engine forget what was wrong with the table.
-    for test in &subject.tests {
-        let Statement::Query(query) = test else { continue };
-        asked.push(Asked { query, reply: session.query(query)? });
+    let mut asked = Vec::new();
+    for query in std::iter::once(&all).chain(queries) {
+        match session.query(query)? {
+            Reply::Failed(error) if error.class.is_harm() => return Ok(harmed(session, error)),
+            reply => asked.push(Asked { query, reply }),
+        }
     }
     let mut made = Vec::new();
     let mut verdict = None;
     for statement in &case.twin {
         match session.build(statement)? {
             Reply::Failed(error) if error.class.is_harm() => {
-                let evidence = health::evidence(session.last_sql().to_string(), error);
-                verdict = Some(Verdict::Bug(Box::new(evidence)));
+                verdict = Some(harmed(session, error));
                 break;
             }
             Reply::Failed(_) => {

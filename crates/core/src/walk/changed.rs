@@ -11,7 +11,7 @@ use crate::import;
 use crate::mutate::{self, Step, What, rebind};
 use crate::oracle::{Given, health};
 use crate::rng::Rng;
-use crate::sql::{Insert, InsertSource, Query, Statement, recursion};
+use crate::sql::{InsertSource, Query, Statement, recursion};
 
 /// Cases of a changed database: it is small and quickly made.
 const CASES: u64 = 30;
@@ -20,7 +20,7 @@ const DRAWN_CASES: u32 = 10;
 /// Queries that are changed come from the same entry, in so many of a hundred.
 const OWN_QUERIES: u32 = 65;
 /// A query may look at so many times the rows that a FROM is drawn with.
-const DEAREST: usize = 100;
+const DEAREST: usize = 8;
 /// Queries that let nothing through though their condition was loosened, and are asked all the same, of a hundred.
 const EMPTY: u32 = 10;
 /// Subjects about the whole of a query's condition, of a hundred.
@@ -69,8 +69,7 @@ impl Visit<'_, '_, '_> {
                     rebind::statement(generator, renames, statement).into_iter().collect()
                 }
             });
-            // Tables that are filled from each other, again and again, would soon be all that is worked on.
-            if statements.iter().any(|statement| self.multiplies(statement)) {
+            if statements.iter().any(|statement| self.overfills(statement)) {
                 continue;
             }
             if !self.change(0, statements, &drawn)? {
@@ -91,13 +90,17 @@ impl Visit<'_, '_, '_> {
         Ok(true)
     }
 
-    fn multiplies(&self, statement: &Statement) -> bool {
-        match statement {
-            Statement::Insert(Insert { source: InsertSource::Query(query), .. }) => {
-                cost::of_query(query, &self.state) > self.walk.policy.max_product
-            }
-            _ => false,
-        }
+    /// Whether a statement fills a table beyond what is drawn: changes that only ever add, and tables that are filled
+    /// from each other, would soon be all that is worked on.
+    fn overfills(&self, statement: &Statement) -> bool {
+        let Statement::Insert(insert) = statement else { return false };
+        let policy = &self.walk.policy;
+        let rows = self.state.table(&insert.table).map_or(0, |table| table.rows);
+        let more = match &insert.source {
+            InsertSource::Query(query) => cost::of_query(query, &self.state),
+            _ => 0,
+        };
+        rows > policy.many_rows || more > policy.max_product
     }
 
     /// `false`: there was a finding.

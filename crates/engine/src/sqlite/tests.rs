@@ -142,7 +142,7 @@ fn errors_are_classed_by_code() {
         ("SELECT sum(9223372036854775807) FROM (SELECT 1 UNION ALL SELECT 2)", Runtime, "SQLITE_ERROR"),
         ("SELECT json('{')", Runtime, "SQLITE_ERROR"),
         ("INSERT INTO t(a) VALUES ('x')", Runtime, "SQLITE_MISMATCH"),
-        ("SELECT zeroblob(1000001)", Runtime, "SQLITE_TOOBIG"),
+        ("SELECT zeroblob(30001)", Runtime, "SQLITE_TOOBIG"),
     ] {
         let error = failure(&mut db, sql);
         assert_eq!((error.class, error.code.as_str()), (class, code), "{sql}: {}", error.message);

@@ -214,11 +214,20 @@ impl Lower<'_> {
         spelled.map(Expr::Literal).ok_or_else(|| format!("the literal {interval}"))
     }
 
-    /// `'…'::UUID`, where that is how the dialect spells a value.
+    /// `'…'::UUID` or `[…]::INTEGER[]`, where that is how the dialect spells a value.
     fn spelled_value(&self, expr: &ast::Expr, ty: &ast::DataType) -> Option<Value> {
-        let ast::Expr::Value(value) = expr else { return None };
-        let ast::Value::SingleQuotedString(text) = &value.value else { return None };
-        self.value_spelled(&format!("'{{}}'::{ty}"), text)
+        match expr {
+            ast::Expr::Value(value) => {
+                let ast::Value::SingleQuotedString(text) = &value.value else { return None };
+                self.value_spelled(&format!("'{{}}'::{ty}"), text)
+            }
+            ast::Expr::Array(array) if array.elem.iter().all(|item| matches!(item, ast::Expr::Value(_))) => {
+                let items: Vec<String> = array.elem.iter().map(ToString::to_string).collect();
+                let named = if array.named { "ARRAY" } else { "" };
+                self.value_spelled(&format!("{named}{{}}::{ty}"), &format!("[{}]", items.join(", ")))
+            }
+            _ => None,
+        }
     }
 
     fn value_spelled(&self, spelled: &str, text: &str) -> Option<Value> {
