@@ -222,9 +222,9 @@ fn too_many_rows_are_a_limit() {
 fn too_much_memory_is_a_limit() {
     let mut db = engine();
     db.set_limits(Limits { memory_bytes: 8 << 20, ..Limits::default() });
-    // Inside SQLite: a table of a gigabyte.
+    // Inside SQLite: a table of sixty megabytes.
     must(&mut db, "CREATE TABLE t(a)");
-    let big = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 2000) SELECT zeroblob(500000) FROM c";
+    let big = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 2000) SELECT zeroblob(29000) FROM c";
     let error = failure(&mut db, &format!("INSERT INTO t {big}"));
     assert_eq!((error.class, error.code.as_str()), (ErrorClass::Limit, "SQLITE_NOMEM"));
     // On our side: the rows of a result.
