@@ -61,6 +61,8 @@ impl Rng {
         self.below(100) < percent as usize
     }
 
+    /// One of the items, of which there is at least one.
+    #[track_caller]
     pub fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         &items[self.below(items.len())]
     }

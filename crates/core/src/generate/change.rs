@@ -161,7 +161,10 @@ impl<'a> Generator<'a> {
         count: usize,
         or: Option<OnConflict>,
     ) -> Statement {
-        let source = self.rng.pick(&self.state.tables);
+        // Of a view that came with a script the columns may not be known.
+        let known = self.state.tables.iter().filter(|source| !source.columns.is_empty());
+        let known: Vec<&Table> = known.collect();
+        let source = self.rng.choose(&known).copied().unwrap_or(table);
         let items = (0..count)
             .map(|_| {
                 let column = self.rng.pick(&source.columns);
@@ -269,7 +272,7 @@ impl<'a> Generator<'a> {
         let action = match self.rng.below(4) {
             0 if !read_by_view => AlterAction::RenameTable(self.fresh_name('t')),
             1 if self.dialect.can(Feature::RenameColumn) && !read_by_view => {
-                let column = self.rng.pick(&table.columns);
+                let column = self.rng.choose(&table.columns)?;
                 AlterAction::RenameColumn { from: column.name.clone(), to: self.fresh_name('c') }
             }
             2 if self.dialect.can(Feature::DropColumn) && table.columns.len() > 1 => {

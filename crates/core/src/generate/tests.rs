@@ -118,3 +118,27 @@ fn tables_in_partitions_have_no_keys_and_come_with_their_partitions() {
         assert!(drawn > 3, "{name} draws {drawn} tables in partitions");
     }
 }
+
+/// A script may bring a view over something that is not understood.
+#[test]
+fn relations_without_known_columns_do_no_harm() {
+    for name in ["sqlite", "duckdb", "postgres", "mysql"] {
+        let dialect = dialect(name);
+        let policy = Policy::default();
+        for seed in 0..400 {
+            let (mut state, _) = database(Rng::new(seed), &dialect, &policy);
+            let from = vec![TableRef::table("unknown")];
+            let query =
+                Query::select(Select { items: vec![SelectItem::Wildcard], from, ..Select::default() });
+            let view = CreateView { name: "v9".into(), temporary: false, columns: Vec::new(), query };
+            state.apply(&Statement::CreateView(view), &dialect);
+            assert!(state.table("v9").is_some_and(|view| view.columns.is_empty()));
+            let mut generator = Generator::new(Rng::new(seed), &dialect, &state, &policy);
+            for _ in 0..30 {
+                generator.change();
+                generator.start_over();
+                generator.any_query();
+            }
+        }
+    }
+}
