@@ -32,8 +32,9 @@ impl Cost<'_> {
                 let rows = select.from.iter().map(|table| self.table(table));
                 let rows = rows.fold(1, usize::saturating_mul);
                 // What stands in an expression may be asked for every row.
-                let inside = subqueries(select).iter().map(|query| self.query(query)).sum::<usize>();
-                rows.saturating_mul(inside.saturating_add(1))
+                let inside =
+                    subqueries(select).iter().map(|query| self.query(query)).fold(1, usize::saturating_add);
+                rows.saturating_mul(inside)
             }
             Body::Compound { left, right, .. } => self.body(left).saturating_add(self.body(right)),
             Body::Values(rows) => rows.len(),
