@@ -79,11 +79,12 @@ struct ScriptWalk<'s, 'e> {
 
 impl ScriptWalk<'_, '_> {
     fn statement(&mut self, statement: &Statement) -> Result<(), Trouble> {
+        let before = self.session.history().len();
         match self.session.run(statement)? {
             Reply::Failed(error) if error.class.is_harm() => {
                 let seen = health::evidence(self.session.last_sql().to_string(), error);
                 let subject = health::subject(self.setup.clone(), statement.clone());
-                self.confirm(0, subject, seen, &health::Health)?;
+                self.confirm(0, subject, before, seen, &health::Health)?;
             }
             Reply::Failed(_) => {}
             _ => self.state.apply(statement, self.session.dialect()),
@@ -149,10 +150,11 @@ impl ScriptWalk<'_, '_> {
     fn subject(&mut self, case: u64, mut subject: Subject, oracle: &dyn Oracle) -> Result<bool, Trouble> {
         // Some conditions are known only of a subject that has its setup.
         subject.setup = self.setup.clone();
+        let before = self.session.history().len();
         let verdict = oracle.check(&subject, self.session)?;
         self.watcher.verdict(oracle.name(), &verdict);
         let Verdict::Bug(seen) = verdict else { return Ok(false) };
-        self.confirm(case, subject, *seen, oracle)?;
+        self.confirm(case, subject, before, *seen, oracle)?;
         Ok(true)
     }
 
@@ -161,11 +163,12 @@ impl ScriptWalk<'_, '_> {
         &mut self,
         case: u64,
         subject: Subject,
+        before: usize,
         seen: Evidence,
         oracle: &dyn Oracle,
     ) -> Result<(), Trouble> {
         let origin = Origin { database: self.number, case, ..Origin::default() };
-        walk::confirm(origin, subject, seen, oracle, self.session, self.watcher)?;
+        walk::confirm(origin, subject, before, seen, oracle, self.session, self.watcher)?;
         self.session.reset()?;
         for statement in &self.setup {
             self.session.run(statement)?;

@@ -82,6 +82,8 @@ pub struct Session<'a> {
     /// Whether an error of one arm only is looked into before it is called a finding (SOUNDNESS 5). Without it
     /// every such error is one: only to see what that is worth.
     pub validates_errors: bool,
+    /// What the present database has been through.
+    history: Vec<Statement>,
     sql: String,
 }
 
@@ -99,6 +101,7 @@ impl<'a> Session<'a> {
             clock,
             counts: Counts::default(),
             validates_errors: true,
+            history: Vec::new(),
             sql: String::new(),
         }
     }
@@ -118,7 +121,14 @@ impl<'a> Session<'a> {
 
     /// An empty database again.
     pub fn reset(&mut self) -> Result<(), Trouble> {
+        self.history.clear();
         self.engine.reset()
+    }
+
+    /// Everything since the database was empty that may have left something behind, whoever ran it: also statements
+    /// that failed, and what an oracle did and took back.
+    pub fn history(&self) -> &[Statement] {
+        &self.history
     }
 
     pub fn run(&mut self, statement: &Statement) -> Result<Reply, Trouble> {
@@ -127,6 +137,9 @@ impl<'a> Session<'a> {
         render(statement, self.dialect, &mut sql);
         let reply = self.run_text(&sql);
         self.sql = sql;
+        if leaves_something(statement, reply.as_ref().ok()) {
+            self.history.push(statement.clone());
+        }
         reply
     }
 
@@ -142,6 +155,7 @@ impl<'a> Session<'a> {
     /// A statement that ran in another form became part of what is to be asked.
     pub fn built(&mut self, statement: &Statement) {
         self.journal.built(&crate::sql::render::to_sql(statement, self.dialect));
+        self.history.push(statement.clone());
     }
 
     pub fn query(&mut self, query: &Query) -> Result<Reply, Trouble> {
@@ -271,5 +285,19 @@ impl<'a> Session<'a> {
             Reply::Failed(error) => ArmOutcome::Error(error),
         };
         Arm { label: label.to_string(), sql, outcome, plan }
+    }
+}
+
+/// Whether a statement may change the database. Of those that prepare others, what they run is told apart
+/// ([`Session::built`]); text is not understood, but what returns rows asks.
+fn leaves_something(statement: &Statement, reply: Option<&Reply>) -> bool {
+    match statement {
+        Statement::Query(_)
+        | Statement::Explain(_)
+        | Statement::Prepare { .. }
+        | Statement::Execute { .. }
+        | Statement::Deallocate(_) => false,
+        Statement::Raw(_) => !matches!(reply, Some(Reply::Rows(_))),
+        _ => true,
     }
 }

@@ -6,12 +6,12 @@ mod common;
 
 use common::{Counting, check, check_on, raw, sqlite, with_session};
 use dissent_core::engine::{Engine, ErrorClass, Reply, SqlError};
-use dissent_core::finding::{Class, Verdict};
+use dissent_core::finding::{Class, Origin, Verdict};
 use dissent_core::generate::Policy;
 use dissent_core::oracle;
 use dissent_core::sql::*;
 use dissent_core::subject::Subject;
-use dissent_core::walk::Walk;
+use dissent_core::walk::{Walk, confirm, rebuild};
 use dissent_engine::fake::Tampered;
 use dissent_engine::sqlite::SqliteEngine;
 
@@ -135,6 +135,46 @@ fn rule_0_1_a_difference_that_does_not_hold_on_a_fresh_database_is_unstable() {
     assert_eq!(watcher.findings.len(), 0);
 }
 
+/// Between the statements of a setup and a check, oracles run statements of their own.
+#[test]
+fn rule_0_1_a_fresh_database_is_built_by_all_that_was_run() {
+    let (_, dialect) = sqlite();
+    let mut analysed = false;
+    let bundled = SqliteEngine::bundled().expect("the bundled SQLite opens");
+    let mut engine = Tampered::new(bundled, move |sql, mut reply| {
+        analysed = !sql.starts_with("CREATE TABLE") && (analysed || sql.starts_with("ANALYZE"));
+        if let Reply::Rows(rows) = &mut reply
+            && sql.contains(" WHERE ")
+            && analysed
+        {
+            rows.values = vec![Value::Int(-1)];
+        }
+        reply
+    });
+    let subject = norec("count", filtered(c0()));
+    let oracle = oracle::by_name("norec").unwrap();
+    let mut told = |analyzed_before_the_check: bool| {
+        let mut watcher = Counting::default();
+        with_session(&mut engine, &dialect, |session| {
+            rebuild(&subject, session).expect("the engine answers");
+            let before = session.history().len();
+            session.run(&Statement::Analyze(None)).expect("the engine answers");
+            let before = before + usize::from(analyzed_before_the_check);
+            let verdict = oracle.check(&subject, session).expect("the engine answers");
+            let Verdict::Bug(seen) = verdict else { panic!("{verdict:?}") };
+            confirm(Origin::default(), subject.clone(), before, *seen, oracle, session, &mut watcher)
+                .expect("the engine answers");
+        });
+        watcher
+    };
+    let lived = told(true);
+    assert_eq!((lived.findings.len(), lived.unstable), (1, 0));
+    assert_eq!(lived.findings[0].0.setup, [subject.setup.as_slice(), &[Statement::Analyze(None)]].concat());
+    // What the check itself did is no part of the database.
+    let alone = told(false);
+    assert_eq!((alone.findings.len(), alone.unstable), (0, 1));
+}
+
 #[test]
 fn rule_0_2_errors_are_not_compared() {
     let failing_with = |class: ErrorClass, part: &'static str, other: &'static str| {
@@ -223,6 +263,34 @@ fn rule_0_6_aggregates_of_an_enclosing_query_are_skipped() {
     let subquery = Expr::Subquery(Box::new(Query::select(inner)));
     let subject = tlp("tlp-where", select(subquery), predicate());
     assert_skipped(&subject, "aggregate of an enclosing query");
+    // Nor does another table make it its own that has no such column.
+    let of_other = Select {
+        items: vec![Expr::aggregate("MAX", vec![Expr::bare_column("c0")]).into()],
+        from: vec![TableRef::table("t1")],
+        ..Select::default()
+    };
+    let subquery = Expr::Subquery(Box::new(Query::select(of_other)));
+    let mut subject = tlp("tlp-where", select(subquery), predicate());
+    let with_column = |name: &str| {
+        let columns = vec![ColumnDef {
+            name: name.into(),
+            ty: DataType::new("INT", Kind::Int),
+            constraints: Vec::new(),
+        }];
+        Statement::CreateTable(CreateTable {
+            name: "t1".into(),
+            temporary: false,
+            columns,
+            constraints: Vec::new(),
+            options: Vec::new(),
+            query: None,
+        })
+    };
+    subject.setup.push(with_column("c9"));
+    assert_skipped(&subject, "aggregate of an enclosing query");
+    subject.setup.pop();
+    subject.setup.push(with_column("c0"));
+    assert_reported(&subject);
 }
 
 #[test]

@@ -63,7 +63,7 @@ pub fn run(campaigns: &[PathBuf], out: Option<&Path>) -> anyhow::Result<u8> {
         curves.push(Curve { name, points });
     }
     let Some(what) = what else { bail!("name the campaigns to compare") };
-    let head = "| hunt | of | statements | kept | most changes | statements of changed databases |\n\
+    let head = "| hunt | of | statements | kept | most changes of those | statements of changed databases |\n\
                 | --- | --- | --- | --- | --- | --- |\n";
     let text = format!("{}\n{head}{lines}", growth::table(&curves, what.features()));
     std::io::stdout().lock().write_all(text.as_bytes())?;
@@ -75,11 +75,11 @@ pub fn run(campaigns: &[PathBuf], out: Option<&Path>) -> anyhow::Result<u8> {
 
 impl Learned {
     fn name(&self) -> String {
-        let name = match (self.kept_what_was_new, self.seeds_only) {
-            (false, _) => "unguided",
-            (true, true) => "seeds only",
-            (true, false) => "guided",
-        };
-        if self.seeds > 0 && !self.seeds_only { format!("{name}, with seeds") } else { name.to_string() }
+        let name = if self.kept_what_was_new { "guided" } else { "unguided" };
+        match (self.seeds_only, self.seeds) {
+            (true, _) => format!("{name}, seeds only"),
+            (false, 0) => name.to_string(),
+            (false, _) => format!("{name}, with seeds"),
+        }
     }
 }

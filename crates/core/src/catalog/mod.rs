@@ -23,7 +23,7 @@ pub use sample::SampleType;
 use crate::sql::Name;
 
 /// Raised whenever a catalog written before would be read or made differently.
-pub const CATALOG_FORMAT: u32 = 3;
+pub const CATALOG_FORMAT: u32 = 4;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Catalog {

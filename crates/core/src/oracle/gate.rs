@@ -14,7 +14,7 @@ pub fn undefined(subject: &Subject, dialect: &Dialect) -> Option<&'static str> {
     let mut state = State::default();
     subject.setup.iter().for_each(|statement| state.apply(statement, dialect));
     let state = (!subject.setup.is_empty()).then_some(state);
-    let mut gate = Gate { dialect, state, keys: Vec::new(), names: None, reason: None, in_relation: false };
+    let mut gate = Gate { dialect, state, keys: Vec::new(), scope: None, reason: None, in_relation: false };
     for test in &subject.tests {
         gate.statement(test);
     }
@@ -110,11 +110,29 @@ struct Gate<'a> {
     state: Option<State>,
     /// Of each relation of the SELECT being read: its name, and its columns that are keys.
     keys: Vec<(Name, Vec<Name>)>,
-    /// The names of its relations; none outside of any SELECT.
-    names: Option<Vec<Name>>,
+    /// What it can name; nothing outside of any SELECT.
+    scope: Option<Scope>,
     reason: Option<&'static str>,
     /// Inside a view, a derived table or a common table.
     in_relation: bool,
+}
+
+/// What a SELECT can name of its own.
+struct Scope {
+    relations: Vec<Name>,
+    /// The columns of all of them, if they are known.
+    columns: Option<Vec<Name>>,
+}
+
+impl Scope {
+    fn has(&self, reference: &ColumnRef) -> bool {
+        let is_column = |column: &Name| column.eq_ignore_ascii_case(&reference.column);
+        match &reference.table {
+            Some(table) => self.relations.contains(table),
+            None if self.relations.is_empty() => false,
+            None => self.columns.as_ref().is_none_or(|columns| columns.iter().any(is_column)),
+        }
+    }
 }
 
 impl Gate<'_> {
@@ -149,6 +167,16 @@ impl Gate<'_> {
         }
     }
 
+    fn scope_of(&self, select: &Select, relations: Vec<Name>) -> Scope {
+        let mut known = Vec::new();
+        if let Some(state) = &self.state {
+            select.from.iter().for_each(|table| state.relations_of(table, None, self.dialect, &mut known));
+        }
+        let all = known.len() == relations.len() && known.iter().all(|(_, columns)| !columns.is_empty());
+        let columns = known.iter().flat_map(|(_, columns)| columns.iter().map(|column| column.name.clone()));
+        Scope { relations, columns: all.then(|| columns.collect()) }
+    }
+
     /// Whether no two rows are alike for a window: it orders or divides them by a key of every table.
     fn has_total_order(&self, window: &Window) -> bool {
         let Over::Spec(spec) = &window.over else { return false };
@@ -172,17 +200,13 @@ impl Gate<'_> {
 
     /// An aggregate over columns of an enclosing query alone is that query's, wherever it stands, and makes it one row.
     fn is_of_an_enclosing_query(&self, aggregate: &Aggregate) -> bool {
-        let Some(names) = &self.names else { return false };
+        let Some(scope) = &self.scope else { return false };
         let (mut own, mut others) = (false, false);
         for arg in &aggregate.args {
             any_expr(arg, |inner| {
                 if let Expr::Column(reference) = inner {
-                    let is_own = match &reference.table {
-                        Some(table) => names.contains(table),
-                        None => !names.is_empty(),
-                    };
-                    own |= is_own;
-                    others |= !is_own;
+                    own |= scope.has(reference);
+                    others |= !scope.has(reference);
                 }
                 false
             });
@@ -246,16 +270,16 @@ impl Visitor for Gate<'_> {
         let before = std::mem::replace(&mut self.in_relation, false);
         let mut keys = Vec::new();
         select.from.iter().for_each(|table| self.keys_of(table, &mut keys));
-        let names = keys.iter().map(|(alias, _)| alias.clone()).collect();
+        let scope = self.scope_of(select, keys.iter().map(|(alias, _)| alias.clone()).collect());
         // Groups are other rows than those of the tables.
         if !select.group_by.is_empty() {
             keys.clear();
         }
         let outer = std::mem::replace(&mut self.keys, keys);
-        let outer_names = self.names.replace(names);
+        let outer_scope = self.scope.replace(scope);
         walk_select(self, select);
         self.keys = outer;
-        self.names = outer_names;
+        self.scope = outer_scope;
         self.in_relation = before;
     }
 

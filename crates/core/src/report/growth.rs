@@ -53,13 +53,14 @@ fn clock(seconds: u32) -> String {
     if seconds < 60 { format!("{seconds} s") } else { format!("{} min", seconds / 60) }
 }
 
-/// Where the drawing is, in its own units.
-const WIDTH: f64 = 760.0;
+/// Where the drawing is, in its own units; names stand to the right of it.
 const HEIGHT: f64 = 420.0;
 const LEFT: f64 = 70.0;
 const RIGHT: f64 = 600.0;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = 360.0;
+/// The width of a letter of a name, at most on average.
+const LETTER: f64 = 7.5;
 
 /// Told apart also by those who see few colours: by their dashes.
 const STROKES: [(&str, &str); 5] =
@@ -77,9 +78,12 @@ pub fn svg(curves: &[Curve], what: &str) -> String {
     let most = (most / step).ceil() * step;
     let x = |seconds: f64| LEFT + (RIGHT - LEFT) * seconds / longest;
     let y = |seen: f64| BOTTOM - (BOTTOM - TOP) * ((seen - least) / (most - least).max(1.0)).clamp(0.0, 1.0);
+    let label = |curve: &Curve| format!("{} ({})", curve.name, curve.last().1);
+    let letters = curves.iter().map(|curve| label(curve).chars().count()).max().unwrap_or(0);
+    let width = RIGHT + 20.0 + LETTER * letters as f64;
     let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" \
-         font-size=\"13\">\n<rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"#ffffff\"/>\n\
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {HEIGHT}\" font-family=\"sans-serif\" \
+         font-size=\"13\">\n<rect width=\"{width}\" height=\"{HEIGHT}\" fill=\"#ffffff\"/>\n\
          <text x=\"{LEFT}\" y=\"22\" font-size=\"15\" fill=\"#222222\">{}</text>\n",
         escaped(what)
     );
@@ -127,7 +131,7 @@ pub fn svg(curves: &[Curve], what: &str) -> String {
              points=\"{}\"/>\n<text x=\"{:.1}\" y=\"{label_y:.1}\" fill=\"{color}\">{}</text>",
             points.join(" "),
             x(curve.last().0) + 8.0,
-            escaped(&format!("{} ({})", curve.name, curve.last().1)),
+            escaped(&label(curve)),
         );
     }
     out.push_str("</svg>\n");

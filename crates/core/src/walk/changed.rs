@@ -152,7 +152,8 @@ impl Visit<'_, '_, '_> {
             Reply::Failed(error) if error.class.is_harm() => {
                 let seen = health::evidence(self.session.last_sql().to_string(), error.clone());
                 let subject = health::subject(self.setup.clone(), query.into());
-                self.confirm(case, subject, seen, &health::Health)?;
+                let before = self.session.history().len();
+                self.confirm(case, subject, before, seen, &health::Health)?;
                 return Ok(false);
             }
             Reply::Failed(_) => return Ok(true),
@@ -183,10 +184,11 @@ impl Visit<'_, '_, '_> {
             let mut subject = subjects.swap_remove(at);
             // Some conditions are known only of a subject that has its setup.
             subject.setup = self.setup.clone();
+            let before = self.session.history().len();
             let verdict = oracle.check(&subject, self.session)?;
             self.watcher.verdict(oracle.name(), &verdict);
             let Verdict::Bug(seen) = verdict else { return Ok(true) };
-            self.confirm(case, subject, *seen, oracle)?;
+            self.confirm(case, subject, before, *seen, oracle)?;
             return Ok(false);
         }
         Ok(true)

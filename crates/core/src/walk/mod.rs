@@ -206,11 +206,12 @@ impl Visit<'_, '_, '_> {
 
     fn run_changes(&mut self, case: u64, statements: Vec<Statement>) -> Result<bool, Trouble> {
         for statement in statements {
+            let before = self.session.history().len();
             match self.session.run(&statement)? {
                 Reply::Failed(error) if error.class.is_harm() => {
                     let seen = health::evidence(self.session.last_sql().to_string(), error);
                     let subject = health::subject(self.setup.clone(), statement);
-                    self.confirm(case, subject, seen, &health::Health)?;
+                    self.confirm(case, subject, before, seen, &health::Health)?;
                     return Ok(false);
                 }
                 Reply::Failed(_) => {}
@@ -260,6 +261,7 @@ impl Visit<'_, '_, '_> {
         if !self.prepare(case, &mut subject)? {
             return Ok(false);
         }
+        let before = self.session.history().len();
         let verdict = oracle.check(&subject, self.session)?;
         // Where a subject has many queries, some may fail though the operation is what it was tried for.
         let succeeded = self.session.failures() == failures || matches!(verdict, Verdict::Pass { .. });
@@ -272,8 +274,10 @@ impl Visit<'_, '_, '_> {
             }
             return Ok(true);
         };
+        // Tables that a subject brings along are known by what its setup does to them, which must be done once.
+        let before = if subject.setup.is_empty() { before } else { 0 };
         subject.setup.splice(0..0, self.setup.iter().cloned());
-        self.confirm(case, subject, *seen, oracle)?;
+        self.confirm(case, subject, before, *seen, oracle)?;
         Ok(false)
     }
 
@@ -281,11 +285,12 @@ impl Visit<'_, '_, '_> {
     /// `false`: one of the statements was a finding.
     fn prepare(&mut self, case: u64, subject: &mut Subject) -> Result<bool, Trouble> {
         for statement in std::mem::take(&mut subject.setup) {
+            let before = self.session.history().len();
             match self.session.build(&statement)? {
                 Reply::Failed(error) if error.class.is_harm() => {
                     let seen = health::evidence(self.session.last_sql().to_string(), error);
                     let setup = self.setup.iter().chain(&subject.setup).cloned().collect();
-                    self.confirm(case, health::subject(setup, statement), seen, &health::Health)?;
+                    self.confirm(case, health::subject(setup, statement), before, seen, &health::Health)?;
                     return Ok(false);
                 }
                 Reply::Failed(_) => {}
@@ -312,26 +317,41 @@ impl Visit<'_, '_, '_> {
         &mut self,
         case: u64,
         subject: Subject,
+        before: usize,
         seen: Evidence,
         oracle: &dyn Oracle,
     ) -> Result<(), Trouble> {
-        confirm(self.origin(case), subject, seen, oracle, self.session, self.watcher)
+        confirm(self.origin(case), subject, before, seen, oracle, self.session, self.watcher)
     }
 }
 
 /// Builds a subject anew and tells of it as a finding if it differs again, or as unstable.
+///
+/// A database is more than the statements that were meant to make it: an oracle's ANALYZE changes what others are asked
+/// by, and an index that was dropped and made again has lost its statistics. So what does not differ on the subject's
+/// setup is built from all that was run `before` it was checked (so many statements of the session's history).
 pub fn confirm(
     origin: Origin,
     subject: Subject,
+    before: usize,
     seen: Evidence,
     oracle: &dyn Oracle,
     session: &mut Session,
     watcher: &mut dyn Watcher,
 ) -> Result<(), Trouble> {
-    match replay(&subject, oracle, session)? {
-        Verdict::Bug(evidence) => watcher.finding(origin, subject, *evidence),
-        _ => watcher.unstable(origin, subject, seen),
+    let history = session.history()[..before].to_vec();
+    if let Verdict::Bug(evidence) = replay(&subject, oracle, session)? {
+        watcher.finding(origin, subject, *evidence);
+        return Ok(());
     }
+    if history.len() > subject.setup.len() {
+        let lived = Subject { setup: history, ..subject.clone() };
+        if let Verdict::Bug(evidence) = replay(&lived, oracle, session)? {
+            watcher.finding(origin, lived, *evidence);
+            return Ok(());
+        }
+    }
+    watcher.unstable(origin, subject, seen);
     Ok(())
 }
 
