@@ -28,6 +28,9 @@ pub struct Known {
     /// What a reduced finding of it always holds: words of a signature.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub features: BTreeSet<String>,
+    /// Words of which it always holds one: a bug that many functions have.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub one_of: BTreeSet<String>,
     /// What it never holds: the marks of another bug that looks alike.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub without: BTreeSet<String>,
@@ -115,6 +118,7 @@ impl Known {
             }),
             fails: grade(finding.evidence.class).to_string(),
             features: features(&finding.subject),
+            one_of: BTreeSet::new(),
             without: BTreeSet::new(),
             message: None,
             avoid: Avoid::default(),
@@ -130,13 +134,16 @@ impl Known {
             && (to.is_empty() || version <= Version::parse(to))
     }
 
-    /// Whether a finding has all of its marks. Of a finding that is not reduced this is only likely: what it
-    /// holds may be chance.
+    /// Whether a finding has all of its marks, itself or as it was put to another oracle. Of a finding that is not
+    /// reduced this is only likely: what it holds may be chance.
     pub fn marks(&self, finding: &Finding) -> bool {
-        let held = features(&finding.subject);
+        let mut held = features(&finding.subject);
+        let restated = finding.triage.signature.as_deref().and_then(|signature| signature.split_once(": "));
+        held.extend(restated.into_iter().flat_map(|(_, words)| words.split(' ').map(String::from)));
         self.fails == grade(finding.evidence.class)
             && self.concerns(&finding.engine_version)
             && self.features.is_subset(&held)
+            && (self.one_of.is_empty() || !self.one_of.is_disjoint(&held))
             && self.without.is_disjoint(&held)
             && self.message.as_ref().is_none_or(|message| finding.evidence.difference.contains(message))
     }
@@ -211,6 +218,13 @@ mod tests {
         assert!(!known().marks(&finding(rows_compared(), Class::Crash)));
         let other = Known { without: BTreeSet::from(["not".to_string()]), ..known() };
         assert!(!other.marks(&more));
+        let family = |words: [&str; 2]| Known { one_of: words.map(String::from).into(), ..known() };
+        assert!(family(["quote()", "not"]).marks(&more) && !family(["quote()", "field()"]).marks(&more));
+        let restated = Known { features: BTreeSet::from(["is-null".to_string()]), ..known() };
+        assert!(!restated.marks(&more));
+        let mut put_to_another = more.clone();
+        put_to_another.triage.signature = Some("wrong-result: compare is-null".to_string());
+        assert!(restated.marks(&put_to_another));
         let spoken = Known { message: Some("oh dear".to_string()), ..known() };
         assert!(!spoken.marks(&more));
     }

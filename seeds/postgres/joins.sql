@@ -1,0 +1,17 @@
+CREATE TABLE l (x INTEGER, y TEXT);
+CREATE TABLE m (x INTEGER UNIQUE, z TEXT NOT NULL);
+CREATE TABLE n (z TEXT, w NUMERIC DEFAULT 0.5);
+INSERT INTO l VALUES (1, '1'), (2, 'two'), (NULL, 'two'), (2, NULL);
+INSERT INTO m VALUES (1, 'one'), (2, ''), (NULL, 'none');
+INSERT INTO n (z) VALUES ('one'), (NULL), ('TWO');
+CREATE INDEX n_low ON n (lower(z));
+CREATE VIEW lm AS SELECT x, y, z FROM l LEFT JOIN m USING (x);
+CREATE VIEW lmn AS SELECT lm.x, COALESCE(n.w, 0) AS w FROM lm FULL JOIN n ON n.z = lm.z;
+ANALYZE;
+SELECT x, w FROM lmn WHERE w = 0 OR x > 1;
+SELECT l.x, m.z, n.w FROM l LEFT JOIN (m JOIN n ON n.z = m.z) ON l.x = m.x WHERE n.w IS NULL;
+SELECT l.y FROM l WHERE NOT EXISTS (SELECT 1 FROM m WHERE m.x = l.x AND EXISTS (SELECT 1 FROM n WHERE n.z = m.z OR l.y IS NULL));
+SELECT x FROM l INTERSECT ALL SELECT x FROM m;
+SELECT a.x, b.z FROM lm AS a FULL JOIN m AS b ON a.z = b.z AND a.y IS NOT NULL WHERE COALESCE(a.x, b.x) IS NOT NULL;
+SELECT y, sum(x) OVER (PARTITION BY y) FROM l WHERE x NOT IN (SELECT x FROM m WHERE x IS NOT NULL);
+SELECT count(*) FROM l, LATERAL (SELECT z FROM m WHERE m.x = l.x UNION ALL SELECT z FROM n WHERE lower(n.z) = l.y) AS s WHERE s.z <> '';

@@ -1,0 +1,16 @@
+CREATE TABLE person (id INTEGER PRIMARY KEY, boss INTEGER REFERENCES person (id), name TEXT COLLATE "C", age INTEGER CHECK (age > 0));
+INSERT INTO person VALUES (1, NULL, 'Ann', 50), (2, 1, 'bob', NULL), (3, 1, 'Bob', 31), (4, 3, NULL, 31);
+CREATE UNIQUE INDEX person_grown ON person (name) WHERE age IS NOT NULL;
+CREATE INDEX person_age ON person (age DESC NULLS LAST) INCLUDE (name);
+CREATE INDEX person_boss ON person USING hash (boss);
+CREATE TABLE pair (a INTEGER, b INTEGER, PRIMARY KEY (a, b));
+INSERT INTO pair VALUES (1, 1), (1, 2), (2, 1), (4, 3);
+ANALYZE;
+SELECT p.id, b.name FROM person AS p LEFT JOIN person AS b ON b.id = p.boss WHERE b.age IS DISTINCT FROM 31;
+SELECT name FROM person WHERE (age, id) > (31, 3) OR age IS NULL;
+SELECT a FROM pair WHERE (a, b) IN (SELECT boss, id FROM person) OR NOT EXISTS (SELECT 1 FROM person WHERE boss = pair.a);
+SELECT DISTINCT age FROM person WHERE age BETWEEN SYMMETRIC 60 AND 30;
+SELECT p.name FROM person AS p JOIN pair ON pair.a = p.id AND pair.b = p.boss WHERE p.name LIKE 'B%';
+SELECT age, count(*) FILTER (WHERE boss = 1) FROM person GROUP BY age HAVING bool_or(name > 'a');
+WITH RECURSIVE chain (id, depth) AS (SELECT id, 0 FROM person WHERE boss IS NULL UNION ALL SELECT p.id, depth + 1 FROM person AS p JOIN chain ON p.boss = chain.id WHERE depth < 5) SELECT depth, count(*) FROM chain GROUP BY depth;
+SELECT a FROM pair GROUP BY a HAVING count(*) = ANY (SELECT age - 30 FROM person);

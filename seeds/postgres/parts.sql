@@ -1,0 +1,16 @@
+CREATE TABLE event (day DATE NOT NULL, kind TEXT, weight NUMERIC) PARTITION BY RANGE (day);
+CREATE TABLE event_old PARTITION OF event FOR VALUES FROM (MINVALUE) TO ('2020-01-01');
+CREATE TABLE event_new PARTITION OF event FOR VALUES FROM ('2020-01-01') TO ('2022-01-01');
+CREATE TABLE event_rest PARTITION OF event DEFAULT;
+CREATE TABLE tag (kind TEXT, colour TEXT) PARTITION BY LIST (kind);
+CREATE TABLE tag_known PARTITION OF tag FOR VALUES IN ('a', 'b', NULL);
+CREATE TABLE tag_other PARTITION OF tag DEFAULT;
+INSERT INTO event VALUES ('2019-12-31', 'a', 1.5), ('2020-01-01', 'b', 'NaN'), ('2021-06-30', NULL, 0), ('2030-01-01', 'c', -2);
+INSERT INTO tag VALUES ('a', 'red'), ('c', 'blue'), (NULL, 'grey');
+CREATE INDEX event_kind ON event (kind, weight);
+ANALYZE;
+SELECT kind, weight FROM event WHERE day >= DATE '2020-01-01' AND day < DATE '2021-01-01' OR weight < 0;
+SELECT e.day, t.colour FROM event AS e LEFT JOIN tag AS t ON t.kind = e.kind WHERE t.colour IS NULL OR e.day IN (DATE '2019-12-31', NULL);
+SELECT t.colour FROM tag AS t WHERE t.kind IS NULL OR t.kind IN (SELECT kind FROM event WHERE weight > 0);
+SELECT max(day) FROM event WHERE day <> ALL (SELECT DATE '2019-12-31' UNION SELECT day FROM event WHERE kind = 'b');
+SELECT kind, sum(weight) FROM event GROUP BY ROLLUP (kind) HAVING sum(weight) IS NOT NULL;

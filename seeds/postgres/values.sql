@@ -1,0 +1,17 @@
+CREATE TABLE thing (id INTEGER, tags TEXT[], attrs JSONB, span INT4RANGE, seen TIMESTAMP, flag BOOLEAN, price DOUBLE PRECISION, twice INTEGER GENERATED ALWAYS AS (id * 2) STORED);
+INSERT INTO thing VALUES (1, '{a,b}', '{"k": 1, "l": [1, null]}', '[1,5)', '2021-03-01 12:00:00', true, 0.1), (2, '{}', '{"k": null}', 'empty', NULL, NULL, '-0'), (3, NULL, '[]', '(,3]', 'infinity', false, 'Infinity'), (NULL, '{NULL}', NULL, NULL, '2021-03-01', true, NULL);
+CREATE INDEX thing_tags ON thing USING gin (tags);
+CREATE INDEX thing_attrs ON thing USING gin (attrs);
+CREATE INDEX thing_span ON thing USING gist (span);
+CREATE INDEX thing_day ON thing ((CAST(seen AS DATE)));
+CREATE INDEX thing_seen ON thing USING brin (seen);
+ANALYZE;
+SELECT id FROM thing WHERE tags @> '{a}' OR tags && '{b,c}';
+SELECT id FROM thing WHERE attrs @> '{"k": 1}' AND NOT flag;
+SELECT id, twice FROM thing WHERE span && '[2,3)' OR span IS NULL;
+SELECT id FROM thing WHERE CAST(seen AS DATE) = DATE '2021-03-01' AND flag IS NOT FALSE;
+SELECT count(price), max(price) FROM thing WHERE price > 0 OR price IS NULL;
+SELECT flag, count(*), bool_and(id > 1) FROM thing GROUP BY flag ORDER BY 1;
+SELECT t.id, u FROM thing AS t LEFT JOIN LATERAL unnest(t.tags) AS u ON u > 'a' WHERE t.twice IS NOT NULL;
+SELECT id FROM thing WHERE price = ANY (SELECT price FROM thing WHERE flag) IS NOT TRUE;
+SELECT COALESCE(attrs ->> 'k', 'none') AS k FROM thing WHERE (attrs -> 'l') IS NOT NULL ORDER BY 1;

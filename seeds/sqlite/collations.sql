@@ -1,0 +1,12 @@
+CREATE TABLE word (plain TEXT PRIMARY KEY, loose TEXT COLLATE NOCASE, padded TEXT COLLATE RTRIM, mixed);
+INSERT INTO word VALUES ('fig', 'Fig', 'fig  ', 'FIG'), ('Fig', 'fig', 'fig', 1), ('', NULL, ' ', ''), ('2', '2', '2 ', 2.0);
+CREATE INDEX word_loose ON word (loose COLLATE BINARY, mixed);
+CREATE INDEX word_padded ON word (padded DESC, loose);
+SELECT plain FROM word WHERE plain IN (SELECT loose FROM word);
+SELECT plain FROM word WHERE plain IN (SELECT 'FIG' COLLATE NOCASE UNION SELECT mixed FROM word);
+SELECT loose, count(*) FROM word GROUP BY loose HAVING max(plain) > 'F';
+SELECT a.plain, b.padded FROM word AS a JOIN word AS b ON a.loose = b.plain COLLATE NOCASE WHERE b.padded = 'fig';
+SELECT padded FROM word WHERE padded BETWEEN 'fig' AND 'fig ' AND mixed IS NOT 1;
+SELECT loose FROM word EXCEPT SELECT plain FROM word;
+SELECT plain FROM word WHERE (loose, padded) = ('FIG', 'fig   ') OR loose LIKE 'f_g';
+SELECT DISTINCT loose, padded FROM word WHERE CASE loose WHEN 'FIG' THEN 1 ELSE plain = mixed END;

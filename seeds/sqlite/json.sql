@@ -1,0 +1,11 @@
+CREATE TABLE doc (id INTEGER PRIMARY KEY, body TEXT, kind AS (json_extract(body, '$.kind')), size AS (json_array_length(body, '$.tags')) STORED);
+INSERT INTO doc (id, body) VALUES (1, '{"kind":"a","tags":[1,2]}'), (2, '{"kind":null,"tags":[]}'), (3, '{"kind":7}'), (9, '[]');
+CREATE INDEX doc_kind ON doc (kind) WHERE size > 0;
+CREATE INDEX doc_size ON doc (size, kind DESC);
+CREATE INDEX doc_tag ON doc (body ->> '$.tags[0]');
+SELECT id, kind FROM doc WHERE kind = 'a' AND size > 0;
+SELECT d.id, j.value FROM doc AS d, json_each(d.body, '$.tags') AS j WHERE j.value > 1 OR d.kind IS NULL;
+SELECT id FROM doc WHERE body ->> '$.tags[0]' = 1 OR kind IN (SELECT kind FROM doc WHERE size IS NULL);
+SELECT size, count(kind) FROM doc GROUP BY size ORDER BY 1, 2;
+SELECT json_group_array(kind) FROM (SELECT kind FROM doc ORDER BY id);
+SELECT id FROM doc WHERE (SELECT count(*) FROM json_each(doc.body)) = 2;

@@ -1,0 +1,15 @@
+CREATE TABLE far (id INTEGER PRIMARY KEY DESC, up INT REFERENCES far (id), name);
+INSERT INTO far VALUES (9223372036854775807, NULL, 'top'), (-1, 9223372036854775807, 0.0), (0, -1, '-0'), (3, 0, NULL);
+CREATE TABLE two (a INT, b TEXT, c REAL, PRIMARY KEY (a, b DESC)) WITHOUT ROWID;
+INSERT INTO two VALUES (1, '1', 1), (1, 'x', 1.5), (0, '', -0.0), (3, '3', NULL);
+CREATE UNIQUE INDEX far_name ON far (name, up) WHERE up IS NOT NULL;
+CREATE INDEX two_c ON two (c, a + 1);
+ALTER TABLE two ADD COLUMN d DEFAULT 'new';
+ALTER TABLE far RENAME COLUMN up TO above;
+ANALYZE;
+SELECT f.id, g.name FROM far AS f LEFT JOIN far AS g ON g.id = f.above WHERE g.id IS NULL OR g.id >= 9223372036854775807;
+SELECT a, b FROM two WHERE (a, b) >= (1, '1') AND (a, b) < (3, 'z') ORDER BY a DESC, b;
+SELECT id FROM far WHERE id > 0.5 AND id IN (SELECT c FROM two UNION ALL SELECT '3');
+SELECT min(a), max(d) FROM two WHERE a + 1 > 1 AND c IS NOT NULL;
+SELECT t.a, f.id FROM two AS t JOIN far AS f ON f.id = t.b OR f.rowid = t.a WHERE likely(t.c < 2);
+WITH RECURSIVE up (id, n) AS (SELECT 3, 0 UNION ALL SELECT far.above, n + 1 FROM far JOIN up ON far.id = up.id WHERE n < 4) SELECT id, n FROM up;

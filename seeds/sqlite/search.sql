@@ -1,0 +1,11 @@
+CREATE VIRTUAL TABLE page USING fts5 (title, text);
+INSERT INTO page (rowid, title, text) VALUES (1, 'red fox', 'the fox runs'), (2, 'hen', 'the hen sleeps'), (5, 'fox and hen', NULL);
+CREATE VIRTUAL TABLE box USING rtree (id, x0, x1, y0, y1);
+INSERT INTO box VALUES (1, 0, 2, 0, 2), (2, 1, 3, 1, 1), (5, -4, -1, 0.5, 0.5);
+CREATE TABLE seen (page INTEGER PRIMARY KEY, times INT);
+INSERT INTO seen VALUES (1, 3), (2, NULL), (4, 0);
+SELECT rowid, title FROM page WHERE page MATCH 'fox' AND rowid < 5;
+SELECT p.title, s.times FROM page AS p LEFT JOIN seen AS s ON s.page = p.rowid WHERE s.times IS NULL OR p.title > 'h';
+SELECT id FROM box WHERE x0 < 2 AND x1 >= 1 AND y0 <= 1;
+SELECT b.id, s.times FROM seen AS s JOIN box AS b ON b.id = s.page WHERE b.x1 > s.times OR b.y1 IS NOT NULL;
+SELECT count(*) FROM box WHERE id IN (SELECT rowid FROM page) AND x0 > -5.5;

@@ -1,0 +1,14 @@
+CREATE TABLE stock (item TEXT NOT NULL, held INT DEFAULT 0 CHECK (held >= 0), UNIQUE (item) ON CONFLICT REPLACE);
+CREATE TABLE moved (item TEXT, by_how INT, at INTEGER PRIMARY KEY AUTOINCREMENT);
+CREATE TRIGGER stock_up AFTER UPDATE OF held ON stock WHEN new.held <> old.held BEGIN INSERT INTO moved (item, by_how) VALUES (new.item, new.held - old.held); END;
+CREATE TRIGGER stock_in BEFORE INSERT ON stock BEGIN DELETE FROM moved WHERE item = new.item; END;
+CREATE VIEW empty AS SELECT item FROM stock WHERE held = 0;
+CREATE TRIGGER empty_in INSTEAD OF INSERT ON empty BEGIN INSERT INTO stock (item) VALUES (new.item); END;
+INSERT INTO stock VALUES ('cup', 3), ('pot', 0), ('lid', NULL);
+INSERT INTO empty VALUES ('pan');
+UPDATE stock SET held = held + 2 WHERE item > 'd';
+INSERT OR REPLACE INTO stock VALUES ('cup', 9);
+SELECT item, sum(by_how) FROM moved GROUP BY item;
+SELECT s.item, m.by_how FROM stock AS s LEFT JOIN moved AS m USING (item) WHERE m.at IS NULL OR s.held > 1;
+SELECT item FROM empty WHERE item NOT IN (SELECT item FROM moved);
+SELECT max(held) FROM stock WHERE EXISTS (SELECT 1 FROM moved WHERE moved.item = stock.item AND by_how > 0);
