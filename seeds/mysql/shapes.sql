@@ -1,4 +1,6 @@
-CREATE TABLE sale (shop INT, item VARCHAR(20), price DECIMAL(8, 2), sold DATE, KEY (item(3)), KEY (shop, price));
+CREATE TABLE sale (shop INT, item VARCHAR(20), price DECIMAL(8, 2), sold DATE);
+CREATE INDEX sale_item ON sale (item(3));
+CREATE INDEX sale_both ON sale (shop, price);
 INSERT INTO sale VALUES (1, 'pen', 1.50, '2021-03-01'), (1, 'Pen', 7.25, NULL), (2, 'pen ', 1.75, '2020-02-29'), (2, NULL, 0.00, '2021-03-01');
 CREATE TABLE shop (id INT UNSIGNED PRIMARY KEY, town VARCHAR(20), open TIME, UNIQUE (town));
 INSERT INTO shop VALUES (1, 'north', '08:00:00'), (2, NULL, NULL), (3, 'south', '23:59:59');

@@ -3,8 +3,9 @@
 
 mod common;
 
-use common::{Counting, sqlite, with_session};
+use common::{Counting, open, sqlite, with_session};
 use dissent_core::check;
+use dissent_core::engine::Reply;
 use dissent_core::generate::{Generator, Policy, State};
 use dissent_core::import::{self, Imported};
 use dissent_core::oracle;
@@ -65,6 +66,34 @@ fn a_tree_that_is_answered_otherwise_is_not_believed() {
         [create(), misread("INSERT INTO t0 VALUES (1)", "INSERT INTO t1 VALUES (1)"), read("SELECT 3")];
     verified(&mut failure);
     assert_eq!(refusals(&failure), [false, true, false]);
+}
+
+/// A seed that its engine does not take, or that is only text to us, is none.
+#[test]
+fn the_seeds_of_every_dialect_are_taken_and_understood() {
+    for (target, least) in
+        [("sqlite", 85), ("duckdb", 75), ("postgres", 85), ("mysql", 85), ("clickhouse", 85)]
+    {
+        let Some((mut engine, dialect)) = open(target) else { continue };
+        let directory = format!("{}/../../seeds/{target}", env!("CARGO_MANIFEST_DIR"));
+        let (mut statements, mut understood) = (0, 0);
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            let text = std::fs::read_to_string(&path).unwrap();
+            let mut script = import::file(&path.display().to_string(), &text, &dialect);
+            let replies = with_session(engine.as_mut(), &dialect, |session| {
+                import::verify(&mut script, session).expect("the engine answers")
+            });
+            for (imported, reply) in script.iter().zip(&replies) {
+                let taken = !matches!(reply, Reply::Failed(_));
+                assert!(taken, "{}:{}: {reply:?}", path.display(), imported.line);
+            }
+            statements += script.len();
+            understood += script.iter().filter(|imported| imported.refused.is_none()).count();
+        }
+        let share = 100 * understood / statements;
+        assert!(share >= least, "{target}: {understood} of {statements} statements are understood");
+    }
 }
 
 /// Scripts as a hunt would draw them, read back as foreign ones: no oracle may find anything in their queries.

@@ -17,17 +17,20 @@ impl Lower<'_> {
         if create.strict {
             options.push("STRICT".into());
         }
-        match &create.table_options {
-            ast::CreateTableOptions::None => {}
-            ast::CreateTableOptions::Plain(plain) => {
-                // As one, and as the dialect's file spells them, if it does.
-                let spelled: Vec<String> = plain.iter().map(ToString::to_string).collect();
-                let spelled = spelled.join(" ");
-                let listed = self.dialect.table_options.iter().map(|option| &option.name);
-                let listed = listed.into_iter().find(|listed| squeezed(listed) == squeezed(&spelled));
-                options.push(listed.cloned().unwrap_or_else(|| Name::from(spelled)));
-            }
+        let mut spelled: Vec<String> = match &create.table_options {
+            ast::CreateTableOptions::None => Vec::new(),
+            ast::CreateTableOptions::Plain(plain) => plain.iter().map(ToString::to_string).collect(),
             _ => return refuse("table options"),
+        };
+        // ClickHouse's keys stand behind the engine they belong to.
+        spelled.extend(create.primary_key.iter().map(|key| format!("PRIMARY KEY {key}")));
+        spelled.extend(create.order_by.iter().map(|key| format!("ORDER BY {key}")));
+        if !spelled.is_empty() {
+            // As one, and as the dialect's file spells them, if it does.
+            let spelled = spelled.join(" ");
+            let listed = self.dialect.table_options.iter().map(|option| &option.name);
+            let listed = listed.into_iter().find(|listed| squeezed(listed) == squeezed(&spelled));
+            options.push(listed.cloned().unwrap_or_else(|| Name::from(spelled)));
         }
         Ok(CreateTable {
             name: self.object(&create.name)?,

@@ -1,0 +1,15 @@
+CREATE TABLE l (x Int32 NOT NULL, y String) ENGINE = MergeTree ORDER BY x;
+CREATE TABLE m (x Int64, z String NOT NULL) ENGINE = Memory;
+CREATE TABLE n (z String NOT NULL, w Decimal(8, 2)) ENGINE = MergeTree ORDER BY tuple();
+INSERT INTO l VALUES (1, '1'), (2, 'two'), (0, 'two'), (2, NULL);
+INSERT INTO m VALUES (1, 'one'), (2, ''), (NULL, 'none');
+INSERT INTO n VALUES ('one', 0.5), ('TWO', -1), ('', 0);
+CREATE VIEW lm AS SELECT l.x AS x, l.y AS y, m.z AS z FROM l LEFT JOIN m ON l.x = m.x;
+SELECT l.x, m.z, n.w FROM l LEFT JOIN m ON l.x = m.x LEFT JOIN n ON n.z = m.z WHERE n.w = 0 OR l.y > '';
+SELECT x FROM l WHERE x NOT IN (SELECT x FROM m WHERE x IS NOT NULL) OR y = 'two';
+SELECT l.y FROM l INNER JOIN m ON l.x = m.x AND l.x > 1 WHERE m.z = '';
+SELECT a.x, b.w FROM lm AS a RIGHT JOIN n AS b ON a.z = b.z WHERE a.y IS NULL OR b.w < 0;
+SELECT y, sum(x), min(x) FROM l GROUP BY y HAVING sum(x) > 1 ORDER BY y;
+SELECT x FROM l INTERSECT SELECT x FROM m;
+SELECT l.x FROM l SEMI LEFT JOIN m ON m.x = l.x WHERE l.y IS NOT NULL;
+SELECT x, z FROM m UNION ALL SELECT x, y FROM l WHERE y IS NOT NULL;

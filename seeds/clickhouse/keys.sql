@@ -1,0 +1,15 @@
+CREATE TABLE event (day Date NOT NULL, kind String, weight Float64, n UInt8 NOT NULL) ENGINE = MergeTree PRIMARY KEY n ORDER BY (n, day);
+INSERT INTO event VALUES ('2021-03-01', 'a', 1.5, 0), ('2021-03-31', 'b', NULL, 255), ('1970-01-01', NULL, -0.0, 7), ('2021-04-01', 'a', nan, 7);
+CREATE TABLE latest (id Int32 NOT NULL, at DateTime, note String) ENGINE = ReplacingMergeTree ORDER BY id;
+INSERT INTO latest VALUES (1, '2021-03-01 00:00:00', 'old'), (1, '2021-03-02 00:00:00', NULL), (7, '2021-03-01 12:00:00', 'x');
+CREATE TABLE month (day Date NOT NULL, n Int32) ENGINE = MergeTree PARTITION BY toYYYYMM(day) ORDER BY day SETTINGS index_granularity = 2;
+INSERT INTO month VALUES ('2021-03-01', 1), ('2021-03-31', NULL), ('2021-04-01', 7);
+CREATE VIEW heavy AS SELECT n, kind FROM event WHERE weight > 0;
+SELECT kind, weight FROM event WHERE day >= '2021-03-01' AND day < '2021-04-01' OR n = 7;
+SELECT e.n, l.note FROM event AS e LEFT JOIN latest AS l ON l.id = e.n WHERE l.note IS NULL OR e.weight > 1;
+SELECT kind, count(*), max(n) FROM event GROUP BY kind HAVING count(weight) > 0;
+SELECT n FROM event WHERE kind IN ('a', 'c') AND weight IS NOT NULL;
+SELECT n FROM event WHERE n IN (SELECT id FROM latest) AND toYYYYMM(day) <> 202104;
+SELECT h.kind, l.id FROM heavy AS h FULL JOIN latest AS l ON l.id = h.n WHERE h.kind = 'a' OR l.id > 1;
+SELECT DISTINCT n % 4 FROM event WHERE NOT (weight < 1) OR weight IS NULL;
+SELECT n FROM month WHERE day < '2021-03-15' OR n = 7;

@@ -1,0 +1,17 @@
+CREATE TABLE part (id INTEGER PRIMARY KEY, kind VARCHAR COLLATE NOCASE, weight DOUBLE, code UTINYINT, made DATE, twice INTEGER GENERATED ALWAYS AS (id * 2), UNIQUE (code));
+INSERT INTO part (id, kind, weight, code, made) VALUES (1, 'bolt', 2.5, 0, DATE '2021-03-01'), (2, 'Bolt', 3, 255, NULL), (3, 'nut', -0.0, NULL, DATE '1992-02-29'), (4, NULL, 'inf', 7, DATE '2021-03-01'), (5, 'BOLT', 'nan', 8, DATE 'infinity');
+CREATE INDEX part_kind ON part (kind, weight);
+CREATE INDEX part_made ON part (made);
+CREATE INDEX part_length ON part (length(kind));
+CREATE TABLE batch (part INTEGER, n DECIMAL(5, 1), FOREIGN KEY (part) REFERENCES part (id));
+INSERT INTO batch VALUES (1, 0.5), (1, NULL), (3, 12.5), (NULL, 1);
+UPDATE part SET weight = weight + 1 WHERE code > 8;
+DELETE FROM part WHERE id = 5;
+SELECT id FROM part WHERE kind = 'bolt' AND weight BETWEEN 2 AND 4;
+SELECT id FROM part WHERE made IN (DATE '2021-03-01', NULL) AND code <> 7;
+SELECT p.id, b.n FROM part AS p LEFT JOIN batch AS b ON b.part = p.id AND b.n > 0 WHERE b.n IS NULL OR p.twice = 6;
+SELECT kind, sum(weight), count(*) FILTER (WHERE made IS NULL) FROM part GROUP BY kind;
+SELECT part FROM batch WHERE part NOT IN (SELECT id FROM part WHERE length(kind) = 4);
+SELECT id FROM part SEMI JOIN batch ON batch.part = part.id WHERE part.weight > 0;
+SELECT id FROM part WHERE code = 255 OR id = 3 OR weight > (SELECT avg(n) FROM batch WHERE batch.part < part.id);
+SELECT max(id), min(made) FROM part WHERE id > 1 AND kind IS DISTINCT FROM 'nut';

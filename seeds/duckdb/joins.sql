@@ -1,0 +1,16 @@
+CREATE TABLE price (item VARCHAR, since DATE, amount DECIMAL(6, 2));
+INSERT INTO price VALUES ('pen', DATE '2020-01-01', 1), ('pen', DATE '2021-01-01', 1.5), ('ink', DATE '2020-06-01', 7), (NULL, NULL, 0);
+CREATE TABLE sale (item VARCHAR, day DATE, n INTEGER);
+INSERT INTO sale VALUES ('pen', DATE '2020-12-31', 3), ('pen', DATE '2021-01-01', NULL), ('ink', DATE '2019-01-01', 1), (NULL, DATE '2021-01-01', 2);
+CREATE VIEW best AS SELECT item, max(amount) AS top FROM price GROUP BY item;
+CREATE VIEW sold AS SELECT item, sum(n) AS n FROM sale GROUP BY ALL;
+SELECT s.item, s.day, p.amount FROM sale AS s ASOF LEFT JOIN price AS p ON s.item = p.item AND s.day >= p.since;
+SELECT b.item, s.n FROM best AS b FULL JOIN sold AS s ON s.item = b.item WHERE s.n > 1 OR b.top IS NULL;
+SELECT item FROM sale ANTI JOIN price USING (item);
+SELECT item, n, sum(n) OVER (PARTITION BY item ORDER BY day ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) FROM sale WHERE item IS NOT NULL;
+SELECT item FROM sale WHERE (item, day) IN (SELECT item, since FROM price) OR n = ANY (SELECT amount FROM price);
+SELECT s.item FROM sale AS s WHERE NOT EXISTS (SELECT 1 FROM price AS p WHERE p.item = s.item AND p.since < s.day AND p.amount > s.n);
+SELECT item, count(*) FROM (SELECT item FROM sale UNION ALL SELECT item FROM price) AS u GROUP BY CUBE (item) HAVING count(*) > 1;
+SELECT p.item, x.n FROM price AS p LEFT JOIN LATERAL (SELECT max(n) AS n FROM sale WHERE sale.item = p.item) AS x ON true WHERE x.n IS NULL;
+WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 4) SELECT i, n FROM c LEFT JOIN sale ON sale.n = c.i;
+SELECT item FROM price EXCEPT ALL SELECT item FROM sale WHERE n IS NOT NULL;

@@ -1,0 +1,17 @@
+CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
+CREATE TABLE bag (id INTEGER, items INTEGER[]);
+INSERT INTO bag VALUES (1, [1, 2]), (2, []), (3, NULL), (4, [NULL]);
+SELECT id, len(items) FROM bag WHERE list_contains(items, 1) OR items IS NULL;
+SELECT b.id, c.id FROM bag AS b LEFT JOIN bag AS c ON c.items = b.items AND c.id > b.id WHERE c.id IS NULL;
+CREATE TABLE thing (id INTEGER PRIMARY KEY, tags VARCHAR[], spot STRUCT(x INTEGER, y DOUBLE), props MAP(VARCHAR, INTEGER), feel mood, big HUGEINT, seen TIMESTAMP);
+INSERT INTO thing VALUES (1, ['a', 'b'], {'x': 1, 'y': 0.5}, MAP {'k': 1}, 'ok', 170141183460469231731687303715884105727, TIMESTAMP '2021-03-01 12:00:00'), (2, [], {'x': NULL, 'y': 'nan'}, MAP {}, 'happy', -1, NULL), (3, NULL, NULL, NULL, NULL, 0, TIMESTAMP '1970-01-01'), (4, [NULL], {'x': 1, 'y': -0.0}, MAP {'k': NULL}, 'sad', NULL, TIMESTAMP '2021-03-01 12:00:00');
+CREATE INDEX thing_seen ON thing (seen);
+CREATE VIEW tagged AS SELECT id, unnest(tags) AS tag FROM thing;
+SELECT id FROM thing WHERE list_contains(tags, 'a') OR spot.x = 1;
+SELECT t.id, g.tag FROM thing AS t LEFT JOIN tagged AS g ON g.id = t.id WHERE g.tag IS NULL OR t.feel > 'ok';
+SELECT feel, count(*), max(big) FROM thing GROUP BY feel HAVING count(tags) > 0;
+SELECT id FROM thing WHERE spot = {'x': 1, 'y': 0.5} OR spot IS NULL;
+SELECT id FROM thing WHERE tags < ['b'] AND props IS NOT NULL;
+SELECT id FROM thing WHERE seen = TIMESTAMP '2021-03-01 12:00:00' AND id IN (1, NULL, 4);
+SELECT DISTINCT spot.y FROM thing WHERE feel IN ('sad', 'happy') OR big > 0;
+SELECT id FROM thing WHERE tags IN (SELECT tags FROM thing WHERE id > 1);

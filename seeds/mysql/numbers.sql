@@ -1,0 +1,17 @@
+CREATE TABLE n (id BIGINT UNSIGNED PRIMARY KEY, small TINYINT, amount DECIMAL(10, 2), share DOUBLE, bits BIT(8), made YEAR, twice INT GENERATED ALWAYS AS (small * 2) STORED, half DOUBLE GENERATED ALWAYS AS (amount / 2) VIRTUAL);
+CREATE INDEX n_small ON n (small, amount DESC);
+CREATE INDEX n_half ON n (half);
+CREATE INDEX n_twice ON n (twice);
+INSERT INTO n (id, small, amount, share, bits, made) VALUES (0, -128, 0.05, -0.0, 1, 2021), (18446744073709551615, 127, -1.5, 1e308, 255, 1901), (7, NULL, 7, 7.0, NULL, NULL), (8, 0, NULL, 0.1, 0, 2000);
+CREATE TABLE m (v DOUBLE, w VARCHAR(10));
+CREATE INDEX m_v ON m (v);
+INSERT INTO m VALUES (7, '7'), (0.1, '0.10'), (NULL, ''), (-0.0, '-0');
+CREATE VIEW sums AS SELECT small IS NULL AS none, SUM(amount) AS total, COUNT(*) AS many FROM n GROUP BY small IS NULL;
+SELECT id, twice FROM n WHERE small < 0 AND amount BETWEEN 0 AND 0.1 OR half = 3.5;
+SELECT n.id, m.w FROM n LEFT JOIN m ON m.v = n.share WHERE m.w IS NULL OR m.w > n.amount;
+SELECT id FROM n WHERE id > 9223372036854775807 OR id = '7' OR bits & 1;
+SELECT made, MAX(share), MIN(small) FROM n GROUP BY made HAVING MAX(share) > 0 OR made IS NULL;
+SELECT id FROM n WHERE amount IN (SELECT w FROM m) OR share NOT IN (SELECT v FROM m WHERE v IS NOT NULL);
+SELECT none, many FROM sums WHERE total > (SELECT AVG(amount) FROM n) OR total IS NULL;
+SELECT id FROM n WHERE (small, amount) <=> (127, -1.5) OR NOT (share XOR small);
+SELECT CAST(amount AS SIGNED) AS a, id DIV 3 AS b FROM n WHERE MOD(id, 2) = 1 ORDER BY 1, 2;

@@ -1,0 +1,15 @@
+CREATE TABLE event (id INT NOT NULL, day DATE NOT NULL, kind VARCHAR(10), PRIMARY KEY (id, day)) PARTITION BY RANGE COLUMNS (day) (PARTITION old VALUES LESS THAN ('2020-01-01'), PARTITION new VALUES LESS THAN ('2022-01-01'), PARTITION rest VALUES LESS THAN (MAXVALUE));
+CREATE TABLE tag (kind INT, colour VARCHAR(10)) PARTITION BY LIST (kind) (PARTITION p0 VALUES IN (0, 1), PARTITION p1 VALUES IN (NULL, 7));
+CREATE TABLE spread (k INT PRIMARY KEY, doc JSON, up INT) PARTITION BY KEY (k) PARTITIONS 3;
+INSERT INTO event VALUES (1, '2019-12-31', 'a'), (2, '2020-01-01', NULL), (3, '2030-01-01', '7');
+INSERT INTO tag VALUES (0, 'red'), (NULL, 'grey'), (7, NULL);
+INSERT INTO spread VALUES (1, '{"a": [1, 2]}', 3), (2, 'null', NULL), (9, '[]', 0);
+CREATE TRIGGER event_gone AFTER DELETE ON event FOR EACH ROW INSERT INTO tag VALUES (1, OLD.kind);
+DELETE FROM event WHERE id = 3;
+INSERT INTO spread VALUES (1, '1', 4) ON DUPLICATE KEY UPDATE up = up + 1;
+SELECT id FROM event WHERE day >= '2020-01-01' AND day < '2021-01-01' OR kind = 7;
+SELECT e.id, t.colour FROM event AS e LEFT JOIN tag AS t ON t.kind = e.id - 1 WHERE t.colour IS NULL OR e.day IN ('2019-12-31', NULL);
+SELECT colour FROM tag WHERE kind IS NULL OR kind IN (SELECT k - 1 FROM spread WHERE up * 2 > 1);
+SELECT k FROM spread WHERE JSON_EXTRACT(doc, '$.a[0]') = 1 OR JSON_LENGTH(doc) = 0;
+SELECT MAX(day) FROM event WHERE day <> ALL (SELECT day FROM event WHERE kind = 'a');
+SELECT kind, COUNT(*) FROM tag GROUP BY kind ORDER BY 1, 2;

@@ -1,0 +1,15 @@
+CREATE TABLE word (plain VARCHAR(20), folded VARCHAR(20) COLLATE utf8mb4_general_ci, exact VARCHAR(20) COLLATE utf8mb4_bin, raw VARBINARY(8), UNIQUE (exact));
+CREATE INDEX word_folded ON word (folded(2));
+CREATE TABLE sort (kind ENUM('a', 'B', ''), marks SET('x', 'y'));
+INSERT INTO sort VALUES ('a', 'x,y'), ('B', ''), ('', NULL), (NULL, 'y');
+INSERT INTO word VALUES ('fig', 'Fig', 'fig', 'fig'), ('Fig ', 'fig', 'Fig', x'00'), ('', NULL, ' ', ''), ('1e1', '10', '10', '10');
+CREATE TABLE pattern (id INT PRIMARY KEY, text VARCHAR(20) COLLATE utf8mb4_general_ci);
+INSERT INTO pattern VALUES (1, 'F%'), (2, '_ig'), (3, NULL), (4, '');
+SELECT plain FROM word WHERE folded = 'FIG' OR exact = 'FIG';
+SELECT w.exact, p.id FROM word AS w LEFT JOIN pattern AS p ON w.folded LIKE p.text WHERE p.id IS NULL OR w.raw > '1';
+SELECT folded, COUNT(DISTINCT exact) FROM word GROUP BY folded HAVING MAX(plain) >= 'f';
+SELECT marks FROM sort WHERE kind IN ('b', '') AND marks IS NOT NULL OR kind > 1;
+SELECT exact FROM word WHERE plain = 10 OR raw = 'fig' OR LENGTH(plain) > 3;
+SELECT id FROM pattern WHERE text IN (SELECT folded FROM word) IS NULL;
+SELECT DISTINCT LOWER(folded), plain + 0 FROM word WHERE CONCAT(plain, exact) <> '';
+SELECT folded FROM word WHERE folded > ANY (SELECT text FROM pattern WHERE id < 4) UNION SELECT text FROM pattern;

@@ -1,0 +1,14 @@
+CREATE TABLE visit (who INT, day DATE, at DATETIME(3), took TIME, stamp DATETIME DEFAULT '2000-01-01 00:00:00');
+CREATE INDEX visit_day ON visit (day, who);
+CREATE INDEX visit_at ON visit (at);
+INSERT INTO visit VALUES (1, '2021-03-01', '2021-03-01 00:00:00', '00:30:00', NULL), (2, '2020-02-29', '2020-02-29 23:59:59.999', '-01:00:00', '2021-03-01 12:00:00'), (1, NULL, NULL, '838:59:59', '1971-01-01 00:00:00'), (3, '9999-12-31', '1000-01-01 00:00:00', NULL, NULL);
+CREATE TABLE who (id INT PRIMARY KEY, born DATE, name VARCHAR(10), UNIQUE (name));
+INSERT INTO who VALUES (1, '1990-01-31', 'Ann'), (2, NULL, 'bob'), (4, '2020-02-29', NULL);
+CREATE VIEW late AS SELECT who, day FROM visit WHERE took > '00:00:00' OR took IS NULL;
+SELECT v.who, w.name FROM visit AS v LEFT JOIN who AS w ON w.id = v.who WHERE v.day = '2021-03-01' OR w.born IS NULL;
+SELECT who FROM visit WHERE at > day OR day IN (SELECT born FROM who);
+SELECT day, COUNT(*) FROM visit GROUP BY day HAVING MAX(took) > '00:00:00';
+SELECT who FROM visit WHERE LAST_DAY(day) > '2021-01-01' AND stamp IS NULL;
+SELECT l.who FROM late AS l WHERE NOT EXISTS (SELECT 1 FROM who WHERE who.id = l.who AND who.born < l.day);
+SELECT YEAR(day) AS y, MAX(at) FROM visit WHERE day BETWEEN '2020-01-01' AND '2021-12-31' GROUP BY y;
+SELECT DISTINCT CAST(at AS DATE) FROM visit WHERE took <> 0 OR at IS NOT NULL;
