@@ -287,7 +287,7 @@ impl State {
         let mut keyed = columns.iter().any(|column| column.unique);
         let mut checked = false;
         for constraint in &create.constraints {
-            constrained = true;
+            constrained |= !matches!(constraint, TableConstraint::Index { .. });
             match constraint {
                 TableConstraint::PrimaryKey(keys) => {
                     keyed = true;
@@ -309,6 +309,7 @@ impl State {
                 TableConstraint::ForeignKey { .. } => {
                     columns.iter_mut().for_each(|column| column.pinned = true);
                 }
+                TableConstraint::Index { keys, .. } => pin(&mut columns, keys),
             }
         }
         if !has_rowid {

@@ -87,3 +87,19 @@ fn our_own_statements_are_read_as_they_were_printed_or_refused() {
     }
     assert!(too_many.is_empty(), "{too_many:?}");
 }
+
+/// Names of constraints, remarks and numbers that are found say nothing about rows that are given; indexes stay.
+#[test]
+fn a_table_of_a_dump_is_understood() {
+    let dialect = Dialect::load("mysql", "9.7").unwrap();
+    let dumped = "CREATE TABLE `orders` (`id` int unsigned NOT NULL AUTO_INCREMENT, `note` varchar(40) NULL \
+        COMMENT 'free', CONSTRAINT `p` PRIMARY KEY (`id`), UNIQUE KEY `u` (`note`), INDEX `k` (`note`(3), `id`)) \
+        ENGINE=InnoDB";
+    let read = statement(dumped, 1, &dialect);
+    assert_eq!(read.refused, None);
+    assert_eq!(
+        to_sql(&read.statement, &dialect),
+        "CREATE TABLE `orders`(`id` INT UNSIGNED NOT NULL, `note` VARCHAR(40), PRIMARY KEY (`id`), UNIQUE (`note`), \
+         KEY `k` (`note`(3), `id`)) ENGINE=InnoDB"
+    );
+}

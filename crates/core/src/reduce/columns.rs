@@ -51,7 +51,9 @@ fn without(statement: &mut Statement, table: &Name, column: &Name, filled: &[Nam
         Statement::CreateTable(create) if create.name == *table => {
             create.columns.retain(|other| other.name != *column);
             create.constraints.retain_mut(|constraint| match constraint {
-                TableConstraint::PrimaryKey(keys) | TableConstraint::Unique(keys) => {
+                TableConstraint::PrimaryKey(keys)
+                | TableConstraint::Unique(keys)
+                | TableConstraint::Index { keys, .. } => {
                     keys.retain(|key| !names(&key.expr));
                     !keys.is_empty()
                 }

@@ -88,7 +88,10 @@ fn of_table(create: &CreateTable, changes: &mut Vec<Change>) {
     changes.push(on(as_table, without_key));
     for (at, constraint) in create.constraints.iter().enumerate().rev() {
         changes.push(on(as_table, move |create| remove(&mut create.constraints, at)));
-        if let TableConstraint::PrimaryKey(keys) | TableConstraint::Unique(keys) = constraint {
+        if let TableConstraint::PrimaryKey(keys)
+        | TableConstraint::Unique(keys)
+        | TableConstraint::Index { keys, .. } = constraint
+        {
             of_keys(keys.len(), move |statement| constraint_keys(statement, at), changes);
         }
     }
@@ -252,7 +255,9 @@ fn as_added_column(statement: &mut Statement) -> Option<&mut ColumnDef> {
 
 fn constraint_keys(statement: &mut Statement, at: usize) -> Option<&mut Vec<IndexKey>> {
     match as_table(statement)?.constraints.get_mut(at)? {
-        TableConstraint::PrimaryKey(keys) | TableConstraint::Unique(keys) => Some(keys),
+        TableConstraint::PrimaryKey(keys)
+        | TableConstraint::Unique(keys)
+        | TableConstraint::Index { keys, .. } => Some(keys),
         _ => None,
     }
 }

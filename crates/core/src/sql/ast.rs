@@ -113,7 +113,16 @@ pub enum TableConstraint {
     PrimaryKey(Vec<IndexKey>),
     Unique(Vec<IndexKey>),
     Check(Expr),
-    ForeignKey { columns: Vec<Name>, table: Name, parents: Vec<Name> },
+    ForeignKey {
+        columns: Vec<Name>,
+        table: Name,
+        parents: Vec<Name>,
+    },
+    /// An index that is made with its table: MySQL's KEY.
+    Index {
+        name: Option<Name>,
+        keys: Vec<IndexKey>,
+    },
 }
 
 /// What a violated constraint does: `OR IGNORE`, `ON CONFLICT REPLACE`.

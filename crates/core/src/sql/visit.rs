@@ -45,7 +45,9 @@ macro_rules! traversal {
                     }
                     for constraint in &$($m)? create.constraints {
                         match constraint {
-                            TableConstraint::PrimaryKey(keys) | TableConstraint::Unique(keys) => {
+                            TableConstraint::PrimaryKey(keys)
+                            | TableConstraint::Unique(keys)
+                            | TableConstraint::Index { keys, .. } => {
                                 for key in keys {
                                     v.expr(&$($m)? key.expr);
                                 }

@@ -138,7 +138,9 @@ impl Features {
                 for constraint in &create.constraints {
                     match constraint {
                         TableConstraint::PrimaryKey(keys) => self.keys(!self.key_is_wanted, keys),
-                        TableConstraint::Unique(keys) => self.keys(true, keys),
+                        TableConstraint::Unique(keys) | TableConstraint::Index { keys, .. } => {
+                            self.keys(true, keys);
+                        }
                         TableConstraint::Check(_) => self.add("check"),
                         TableConstraint::ForeignKey { .. } => self.add("foreign-key"),
                     }

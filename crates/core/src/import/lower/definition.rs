@@ -8,6 +8,35 @@ use super::types::squeezed;
 use super::{Lower, Lowered, refuse};
 use crate::sql::*;
 
+/// Takes out of the making of a table what says nothing about its rows: remarks, names of constraints, that a column may
+/// be NULL, and that numbers are found for rows that bring none (where some do, the engine answers otherwise).
+pub fn simplify(statement: &mut ast::Statement) {
+    let ast::Statement::CreateTable(create) = statement else { return };
+    for column in &mut create.columns {
+        column.options.iter_mut().for_each(|option| option.name = None);
+        column.options.retain(|option| match &option.option {
+            ast::ColumnOption::Null | ast::ColumnOption::Comment(_) => false,
+            ast::ColumnOption::DialectSpecific(tokens) => {
+                !matches!(&tokens[..], [token] if token.to_string().eq_ignore_ascii_case("AUTO_INCREMENT"))
+            }
+            _ => true,
+        });
+    }
+    for constraint in &mut create.constraints {
+        match constraint {
+            ast::TableConstraint::PrimaryKey(key) => (key.name, key.index_name) = (None, None),
+            ast::TableConstraint::Unique(key) => {
+                (key.name, key.index_name) = (None, None);
+                key.index_type_display = ast::KeyOrIndexDisplay::None;
+            }
+            ast::TableConstraint::ForeignKey(key) => (key.name, key.index_name) = (None, None),
+            ast::TableConstraint::Check(check) => check.name = None,
+            ast::TableConstraint::Index(index) => index.display_as_key = true,
+            _ => {}
+        }
+    }
+}
+
 impl Lower<'_> {
     pub fn create_table(&self, create: &ast::CreateTable) -> Lowered<CreateTable> {
         let mut options: Vec<Name> = Vec::new();
@@ -95,6 +124,10 @@ impl Lower<'_> {
                 columns: key.columns.iter().map(|column| self.name(column)).collect(),
                 table: self.object(&key.foreign_table)?,
                 parents: key.referred_columns.iter().map(|column| self.name(column)).collect(),
+            },
+            ast::TableConstraint::Index(index) => TableConstraint::Index {
+                name: index.name.as_ref().map(|name| self.name(name)),
+                keys: self.keys(&index.columns)?,
             },
             other => return refuse(format!("the constraint {other}")),
         })

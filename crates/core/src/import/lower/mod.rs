@@ -32,7 +32,8 @@ pub fn statement(text: &str, dialect: &Dialect) -> Lowered<Statement> {
         return refuse("a hexadecimal number, which sqlparser takes for bytes");
     }
     let reading = Reading::of(dialect);
-    let parsed = reading.parse(text)?;
+    let mut parsed = reading.parse(text)?;
+    definition::simplify(&mut parsed);
     let lower = Lower { dialect, folds_names: reading.folds_names };
     let statement = lower.statement(&parsed)?;
     let rendered = to_sql(&statement, dialect);

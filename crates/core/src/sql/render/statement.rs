@@ -268,6 +268,14 @@ impl Renderer<'_> {
                 self.name(table);
                 self.tuple(parents, |r, name| r.name(name));
             }
+            TableConstraint::Index { name, keys } => {
+                self.push("KEY ");
+                if let Some(name) = name {
+                    self.name(name);
+                    self.push(" ");
+                }
+                self.tuple(keys, Self::index_key);
+            }
         }
     }
 
