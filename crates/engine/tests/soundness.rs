@@ -207,6 +207,30 @@ fn rule_0_2_errors_are_not_compared() {
     assert_eq!(evidence.class, Class::InternalError);
 }
 
+/// A planner may ask a CHECK whether a table has such rows at all, and meet an error that no row has raised.
+#[test]
+fn rule_0_2_an_error_of_a_check_is_spared_as_well() {
+    let bundled = SqliteEngine::bundled().expect("the bundled SQLite opens");
+    let mut engine = Tampered::new(bundled, |sql, reply| {
+        if !sql.contains(" WHERE ") && sql != "SELECT c0 >= 77 FROM t0" {
+            return reply;
+        }
+        let (code, message) = (String::new(), "out of range".to_string());
+        Reply::Failed(SqlError { class: ErrorClass::Runtime, code, message })
+    });
+    let (_, dialect) = sqlite();
+    let table = |constraints: Vec<TableConstraint>| {
+        Statement::CreateTable(CreateTable { constraints, ..int_table("t0", "c0") })
+    };
+    let mut verdict = |constraints: Vec<TableConstraint>| {
+        let subject = Subject { setup: vec![table(constraints)], ..norec("count", filtered(c0())) };
+        check_on(&mut engine, &dialect, &subject)
+    };
+    assert!(matches!(verdict(Vec::new()), Verdict::Bug(_)));
+    let check = Expr::binary(BinaryOp::Ge, Expr::bare_column("c0"), Expr::int(77));
+    assert_eq!(verdict(vec![TableConstraint::Check(check)]), Verdict::skip("one arm is spared an error"));
+}
+
 #[test]
 fn rule_0_3_volatile_functions_are_skipped() {
     let random = Expr::function("random", Vec::new());
@@ -256,6 +280,22 @@ fn windows_over_what_is_filtered_are_skipped() {
     assert!(matches!(verdict(&tlp("tlp-where", select(window("RANK")), predicate())), Verdict::Skip(_)));
 }
 
+/// A table of one column.
+fn int_table(name: &str, column: &str) -> CreateTable {
+    CreateTable {
+        name: name.into(),
+        temporary: false,
+        columns: vec![ColumnDef {
+            name: column.into(),
+            ty: DataType::new("INT", Kind::Int),
+            constraints: Vec::new(),
+        }],
+        constraints: Vec::new(),
+        options: Vec::new(),
+        query: None,
+    }
+}
+
 /// `(SELECT MAX(t0.c0))` is an aggregate of the query around it, which then has one row whatever WHERE keeps.
 #[test]
 fn rule_0_6_aggregates_of_an_enclosing_query_are_skipped() {
@@ -271,21 +311,7 @@ fn rule_0_6_aggregates_of_an_enclosing_query_are_skipped() {
     };
     let subquery = Expr::Subquery(Box::new(Query::select(of_other)));
     let mut subject = tlp("tlp-where", select(subquery), predicate());
-    let with_column = |name: &str| {
-        let columns = vec![ColumnDef {
-            name: name.into(),
-            ty: DataType::new("INT", Kind::Int),
-            constraints: Vec::new(),
-        }];
-        Statement::CreateTable(CreateTable {
-            name: "t1".into(),
-            temporary: false,
-            columns,
-            constraints: Vec::new(),
-            options: Vec::new(),
-            query: None,
-        })
-    };
+    let with_column = |name: &str| Statement::CreateTable(int_table("t1", name));
     subject.setup.push(with_column("c9"));
     assert_skipped(&subject, "aggregate of an enclosing query");
     subject.setup.pop();

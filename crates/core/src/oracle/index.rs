@@ -16,7 +16,7 @@
 //! - The answer does not depend on the order of rows: no LIMIT without a total order, no order-dependent
 //!   aggregate or window, no bare column, one representative for what is deduplicated, no sum that rounds.
 //! - What cannot be built (a unique index over values that repeat) is not there in either arm.
-//! - An error of one arm claims nothing: an index may spare the engine the row that raises it.
+//! - An error of one arm only is validated first: an index may spare the engine the row that raises it.
 
 use super::again::{self, Change, Words};
 use super::{Given, Oracle};

@@ -14,7 +14,7 @@
 //! - The setting is one of the dialect's: no answer may depend on it.
 //! - The answer does not depend on the order of rows, as for [`index`](super::index).
 //! - What was set before is asked for first and set again; a setting that does not tell is not touched.
-//! - An error of one arm claims nothing: another plan may spare the engine the row that raises it.
+//! - An error of one arm only is validated first: another plan may spare the engine the row that raises it.
 
 use super::again::{self, Change, Words};
 use super::{Given, Oracle};

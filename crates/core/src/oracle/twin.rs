@@ -13,7 +13,7 @@
 //!   of the row's number, and every row that is inserted names all its values.
 //! - A way of storing that compares values otherwise for some types is not used with them (the dialect says).
 //! - The answer does not depend on the order of rows, as for [`index`](super::index).
-//! - An error of one arm claims nothing.
+//! - An error of one arm only is validated first.
 
 use super::again;
 use super::arms::Arms;

@@ -183,18 +183,14 @@ impl Probes<'_> {
     /// `None` what it has.
     fn constraints(&mut self, table: &Name, value: impl Fn(&Name) -> Option<Expr>) {
         let Some(create) = self.created(table).cloned() else { return };
-        let mut computed: Vec<Expr> = Vec::new();
+        let mut computed = checks(&create);
         let mut items = Vec::new();
         let mut kept = false;
         for column in &create.columns {
-            let mut generated = None;
-            for constraint in &column.constraints {
-                match constraint {
-                    ColumnConstraint::Check(expr) => computed.push(expr.clone()),
-                    ColumnConstraint::Generated { expr, .. } => generated = Some(expr.clone()),
-                    _ => {}
-                }
-            }
+            let generated = column.constraints.iter().find_map(|constraint| match constraint {
+                ColumnConstraint::Generated { expr, .. } => Some(expr.clone()),
+                _ => None,
+            });
             let expr = match generated {
                 Some(expr) => {
                     computed.push(expr);
@@ -211,11 +207,6 @@ impl Probes<'_> {
                 None => Expr::bare_column(column.name.clone()),
             };
             items.push(SelectItem::Expr { expr, alias: Some(column.name.clone()) });
-        }
-        for constraint in &create.constraints {
-            if let TableConstraint::Check(expr) = constraint {
-                computed.push(expr.clone());
-            }
         }
         for statement in self.known {
             if let Statement::CreateIndex(index) = statement
@@ -296,9 +287,11 @@ impl Probes<'_> {
                 _ => {}
             }
         }
-        // A column may be computed whenever it is read.
+        // A column may be computed whenever it is read, and a CHECK may be asked whether there can be rows at all.
         for name in &names {
             let from = vec![TableRef::table(name.clone())];
+            let checks = self.created(name).map(checks).unwrap_or_default();
+            self.forced(checks.iter(), &from, None);
             let all = Select { items: vec![SelectItem::Wildcard], from, ..Select::default() };
             self.list.push(Query::select(all));
         }
@@ -387,6 +380,20 @@ impl Probes<'_> {
             self.list.push(Query { with: with.cloned(), ..Query::select(select) });
         }
     }
+}
+
+/// What every row of a table must satisfy.
+fn checks(create: &CreateTable) -> Vec<Expr> {
+    let of_columns = create.columns.iter().flat_map(|column| &column.constraints);
+    let of_columns = of_columns.filter_map(|constraint| match constraint {
+        ColumnConstraint::Check(expr) => Some(expr),
+        _ => None,
+    });
+    let of_table = create.constraints.iter().filter_map(|constraint| match constraint {
+        TableConstraint::Check(expr) => Some(expr),
+        _ => None,
+    });
+    of_columns.chain(of_table).cloned().collect()
 }
 
 /// An expression and all below it, the smallest last; what stands in subqueries is looked at over their own

@@ -17,9 +17,9 @@ pub fn value(cell: Option<Vec<u8>>, column: &Column) -> Value {
         MYSQL_TYPE_DECIMAL | MYSQL_TYPE_NEWDECIMAL => decimal(bytes),
         MYSQL_TYPE_FLOAT | MYSQL_TYPE_DOUBLE => real(bytes),
         MYSQL_TYPE_DATE | MYSQL_TYPE_NEWDATE => other(Kind::Date, bytes),
-        MYSQL_TYPE_TIME | MYSQL_TYPE_TIME2 => other(Kind::Time, bytes),
+        MYSQL_TYPE_TIME | MYSQL_TYPE_TIME2 => moment(Kind::Time, bytes),
         MYSQL_TYPE_DATETIME | MYSQL_TYPE_DATETIME2 | MYSQL_TYPE_TIMESTAMP | MYSQL_TYPE_TIMESTAMP2 => {
-            other(Kind::Timestamp, bytes)
+            moment(Kind::Timestamp, bytes)
         }
         MYSQL_TYPE_JSON => other(Kind::Json, bytes),
         MYSQL_TYPE_BIT | MYSQL_TYPE_GEOMETRY | MYSQL_TYPE_VECTOR => Value::Blob(bytes),
@@ -43,6 +43,13 @@ fn text(bytes: Vec<u8>) -> Value {
 
 fn other(kind: Kind, bytes: Vec<u8>) -> Value {
     Value::Other { kind, text: String::from_utf8_lossy(&bytes).into_owned() }
+}
+
+/// Without the zeros that only tell how finely it is kept: a set operator makes DATETIME and DATETIME(3) one type.
+fn moment(kind: Kind, bytes: Vec<u8>) -> Value {
+    let text = String::from_utf8_lossy(&bytes);
+    let shortest = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    Value::Other { kind, text: shortest.to_string() }
 }
 
 fn integer(bytes: Vec<u8>) -> Value {
@@ -95,6 +102,17 @@ mod tests {
         let bytes = Column::new(MYSQL_TYPE_BLOB).with_character_set(BINARY);
         assert_eq!(value(Some(vec![0xff]), &bytes), Value::Blob(vec![0xff]));
         assert_eq!(value(None, &bytes), Value::Null);
+    }
+
+    #[test]
+    fn a_moment_has_one_spelling() {
+        let spelled = |text: &str| match read(ColumnType::MYSQL_TYPE_DATETIME, text) {
+            Value::Other { kind: Kind::Timestamp, text } => text,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(spelled("2021-06-15 01:02:00"), "2021-06-15 01:02:00");
+        assert_eq!(spelled("2021-06-15 01:02:00.000"), "2021-06-15 01:02:00");
+        assert_eq!(spelled("2021-06-15 01:02:00.250"), "2021-06-15 01:02:00.25");
     }
 
     #[test]
