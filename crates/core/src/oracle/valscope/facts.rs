@@ -104,6 +104,10 @@ pub struct Facts<'a> {
 impl Facts<'_> {
     /// What is known of a stored column.
     pub fn column(&self, table: &Table, column: &Column) -> Known {
+        // Bits are a number where they are computed with, and bytes where they are shown.
+        if self.dialect.type_entry(&column.ty).is_some_and(|entry| entry.dual) {
+            return Known::NOTHING;
+        }
         let dynamic = self.dialect.can(Feature::DynamicTyping);
         let declared = column.ty.kind == Kind::Int && (!dynamic || table.strict || column.rowid_alias);
         let whole = match column.whole {
@@ -163,5 +167,24 @@ impl Facts<'_> {
             Value::Null => Known { identity: true, ..Known::NOTHING },
             other => Known { identity: !matches!(other, Value::Real(_)), ..Known::of_kind(other.kind()) },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import;
+
+    #[test]
+    fn nothing_is_known_of_bits() {
+        let dialect = Dialect::load("mysql", "9.7").unwrap();
+        let mut state = State::default();
+        let create = import::statement("CREATE TABLE t(b BIT(8), i INT)", 1, &dialect);
+        state.apply(&create.statement, &dialect);
+        let facts = Facts { dialect: &dialect, state: Some(&state) };
+        let table = state.table("t").unwrap();
+        let known: Vec<Known> = table.columns.iter().map(|column| facts.column(table, column)).collect();
+        assert_eq!(known[0], Known::NOTHING);
+        assert!(known[1].whole.is_some());
     }
 }
