@@ -129,6 +129,8 @@ pub struct TypeEntry {
     pub keyless: bool,
     /// A number or bytes (or a word) by what is done with it: BIT, ENUM, YEAR.
     pub dual: bool,
+    /// Says itself that it can be NULL, so that NOT NULL beside it means nothing.
+    pub nullable: bool,
 }
 
 /// A type that CAST may name, and the kinds it takes without raising an error; none named: all.
@@ -524,6 +526,8 @@ struct TypeLine {
     #[serde(default)]
     dual: bool,
     #[serde(default)]
+    nullable: bool,
+    #[serde(default)]
     since: Option<String>,
 }
 
@@ -564,6 +568,7 @@ impl File {
                     prefixed: line.prefixed,
                     keyless: line.keyless,
                     dual: line.dual,
+                    nullable: line.nullable,
                 })
                 .collect(),
             casts: self.casts,

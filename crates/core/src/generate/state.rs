@@ -89,9 +89,10 @@ impl Column {
             whole: Some((0, 0)),
             pool: Vec::new(),
         };
+        let nullable = dialect.type_entry(&def.ty).is_some_and(|entry| entry.nullable);
         for constraint in &def.constraints {
             match constraint {
-                ColumnConstraint::NotNull => column.not_null = true,
+                ColumnConstraint::NotNull => column.not_null = !nullable,
                 ColumnConstraint::PrimaryKey { desc, .. } => {
                     column.unique = true;
                     column.pinned = true;

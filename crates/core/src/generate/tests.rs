@@ -1,6 +1,6 @@
 //! What is drawn, by its trees alone.
 
-use super::{Generator, Policy, Stage, State};
+use super::{Column, Generator, Policy, Stage, State};
 use crate::dialect::Dialect;
 use crate::oracle::gate;
 use crate::rng::Rng;
@@ -141,4 +141,16 @@ fn relations_without_known_columns_do_no_harm() {
             }
         }
     }
+}
+
+#[test]
+fn what_can_be_null_by_its_type_is_null_in_spite_of_not_null() {
+    let dialect = dialect("clickhouse");
+    let column = |ty: &str| ColumnDef {
+        name: "c0".into(),
+        ty: DataType::new(ty, Kind::Text),
+        constraints: vec![ColumnConstraint::NotNull],
+    };
+    assert!(Column::from_def(&column("String"), &dialect).not_null);
+    assert!(!Column::from_def(&column("LowCardinality(Nullable(String))"), &dialect).not_null);
 }
