@@ -5,16 +5,25 @@ use super::probe::{Prober, REVERSED, TABLE, These, Tried, lists, same};
 use crate::engine::{Reply, Rows, Trouble};
 use crate::sql::{Expr, Kind, Value};
 
+/// What the order of rows is to an aggregate's answer.
+pub(super) enum Order {
+    Nothing,
+    /// One of several rows is chosen by it, or they are put together in it.
+    Matters,
+    /// Every step is rounded.
+    Rounds,
+}
+
 impl Prober<'_, '_> {
     /// As far as these tell: rows in two orders, rows that only the first argument tells apart, and what the answer is.
-    pub(super) fn is_order_free(
+    pub(super) fn order(
         &mut self,
         candidate: &Candidate,
         call: &Expr,
         rows: &Rows,
         tried: &[Tried],
         fragile: bool,
-    ) -> Result<bool, Trouble> {
+    ) -> Result<Order, Trouble> {
         // Rows that are alike come in one order only.
         if !fragile {
             let tied: Vec<Tried> = tried.iter().enumerate().map(|(at, (ty, _))| (*ty, at > 0)).collect();
@@ -22,7 +31,7 @@ impl Prober<'_, '_> {
             let asked = [(call, These::All), (call, These::Different), (&tied, These::Different)];
             for (call, these) in asked {
                 if self.depends_on_order(call, these)? {
-                    return Ok(false);
+                    return Ok(Order::Matters);
                 }
             }
         }
@@ -38,7 +47,8 @@ impl Prober<'_, '_> {
             Some(Value::Null) => floats,
             _ => false,
         };
-        Ok(!computed || (!floats && lists(&self.plan.exact_aggregates, &candidate.name)))
+        let exact = !floats && lists(&self.plan.exact_aggregates, &candidate.name);
+        Ok(if computed && !exact { Order::Rounds } else { Order::Nothing })
     }
 
     fn depends_on_order(&mut self, call: &Expr, these: These) -> Result<bool, Trouble> {

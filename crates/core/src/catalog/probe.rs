@@ -5,6 +5,7 @@
 //! One SELECT over them shows at once whether a call runs on all of them, and what it gives.
 
 use super::listing::{self, Candidate, Volatility};
+use super::order::Order;
 use super::plan::Plan;
 use super::sample::{SampleType, plain_name};
 use super::{Arg, Catalog, Operation, OperationKind, Signature, Why};
@@ -32,6 +33,9 @@ pub struct Prober<'s, 'e> {
 
 /// An argument to try: the number of its type, and whether it is a constant.
 pub(super) type Tried = (u16, bool);
+
+/// Why an aggregate of floats is not used.
+const ROUNDED: &str = "each step is rounded";
 
 /// Rows of the tables of samples.
 #[derive(Clone, Copy)]
@@ -167,9 +171,9 @@ impl<'s, 'e> Prober<'s, 'e> {
                     break;
                 }
             }
-            // Constants would only hide that the order of rows matters: their average is rounded as well.
-            let ordered = matches!(found.reason, Some((Why::OrderDependent, _)));
-            if !found.signatures.is_empty() || found.fatal || ordered {
+            // The average of a constant is rounded as well, though two orders of its rows cannot show it.
+            let rounds = found.reason.as_ref().is_some_and(|(_, detail)| detail == ROUNDED);
+            if !found.signatures.is_empty() || found.fatal || rounds {
                 break;
             }
         }
@@ -272,8 +276,15 @@ impl<'s, 'e> Prober<'s, 'e> {
         if !same(&rows.values, &again.values) || !twin(&rows) {
             return Ok(Outcome::Unusable(Why::Unsteady, String::new()));
         }
-        if aggregate && !self.is_order_free(candidate, &call, &rows, tried, fragile)? {
-            return Ok(Outcome::Unusable(Why::OrderDependent, String::new()));
+        if aggregate {
+            let detail = match self.order(candidate, &call, &rows, tried, fragile)? {
+                Order::Nothing => None,
+                Order::Matters => Some(""),
+                Order::Rounds => Some(ROUNDED),
+            };
+            if let Some(detail) = detail {
+                return Ok(Outcome::Unusable(Why::OrderDependent, detail.to_string()));
+            }
         }
         // A window sees its rows in the order of their key, whatever order they are stored in.
         if window {

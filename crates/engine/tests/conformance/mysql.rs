@@ -68,7 +68,7 @@ fn mysql(target: &str) -> Suite {
             (
                 ty("DATETIME(6)", Kind::Timestamp),
                 "'2020-02-29 12:30:00.5'",
-                other(Kind::Timestamp, "2020-02-29 12:30:00.500000"),
+                other(Kind::Timestamp, "2020-02-29 12:30:00.5"),
             ),
         ],
         insert: |_| "INSERT INTO r VALUES (?)".to_string(),
