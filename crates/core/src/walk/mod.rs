@@ -339,7 +339,7 @@ pub fn confirm(
     session: &mut Session,
     watcher: &mut dyn Watcher,
 ) -> Result<(), Trouble> {
-    let history = session.history()[..before].to_vec();
+    let history: Vec<Statement> = session.history().iter().take(before).cloned().collect();
     if let Verdict::Bug(evidence) = replay(&subject, oracle, session)? {
         watcher.finding(origin, subject, *evidence);
         return Ok(());
