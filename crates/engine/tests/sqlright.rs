@@ -6,12 +6,12 @@ mod common;
 use common::{Counting, check_on, open, raw, rows, sqlite, with_session};
 use dissent_core::dialect::Dialect;
 use dissent_core::engine::{Engine, ErrorClass, Reply, SqlError};
-use dissent_core::finding::{Class, Verdict};
+use dissent_core::finding::{Class, Origin, Verdict};
 use dissent_core::generate::Policy;
 use dissent_core::oracle;
 use dissent_core::sql::*;
 use dissent_core::subject::Subject;
-use dissent_core::walk::{Walk, replay};
+use dissent_core::walk::{Walk, confirm, replay};
 use dissent_engine::fake::Tampered;
 use dissent_engine::sqlite::SqliteEngine;
 
@@ -454,6 +454,44 @@ fn twins_that_do_not_hold_the_same_rows_are_not_compared() {
     // But rows of literals are what they are.
     let filled = check_on(&mut Tampered::new(engine(), other), &dialect, &rowid(Vec::new(), keyed("INT")));
     assert!(matches!(filled, Verdict::Bug(_)), "{filled:?}");
+}
+
+/// 3.34.0 writes a float otherwise into an index that is made anew, as INDEX makes it: what NoREC finds then needs both
+/// statements that INDEX ran, though no setup has them.
+#[test]
+fn what_another_oracle_left_behind_is_part_of_a_finding() {
+    let Some((mut engine, dialect)) = open("sqlite@3.34.0") else { return };
+    let setup = raw(&[
+        "CREATE TABLE t0(c0 REAL, c1 TEXT)",
+        "CREATE INDEX i1 ON t0(+c0, c0)",
+        "INSERT INTO t0 VALUES (0, 0)",
+    ]);
+    let again = raw(&["DROP INDEX i1", "CREATE INDEX i1 ON t0(+c0, c0)"]);
+    let like = Expr::Match {
+        op: MatchOp::Like,
+        expr: Box::new(Expr::unary(UnaryOp::Plus, c("c0"))),
+        pattern: Box::new(Expr::int(0)),
+        negated: false,
+        escape: None,
+    };
+    let select = Query::select(from(vec![TableRef::table("t0")], like));
+    let found = subject("norec", setup.clone(), select, None).with_choice("form", "count");
+    let oracle = oracle::by_name("norec").expect("it exists");
+    let mut watcher = Counting::default();
+    with_session(engine.as_mut(), &dialect, |session| {
+        let verdict = replay(&found, oracle, session).expect("the engine answers");
+        assert!(matches!(verdict, Verdict::Pass { .. }), "{verdict:?}");
+        for statement in &again {
+            session.run(statement).expect("the engine answers");
+        }
+        let before = session.history().len();
+        let verdict = oracle.check(&found, session).expect("the engine answers");
+        let Verdict::Bug(seen) = verdict else { panic!("{verdict:?}") };
+        confirm(Origin::default(), found.clone(), before, *seen, oracle, session, &mut watcher)
+            .expect("the engine answers");
+    });
+    assert_eq!((watcher.findings.len(), watcher.unstable), (1, 0));
+    assert_eq!(watcher.findings[0].0.setup, [setup, again].concat());
 }
 
 /// Subjects of one oracle on an engine that agrees with itself: most are compared, and with rows.
