@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::duration;
+use dissent_campaign::duration;
 
 /// Finds logic bugs in SQL databases: queries that return a wrong answer and say nothing.
 #[derive(Debug, Parser)]

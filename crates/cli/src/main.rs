@@ -1,14 +1,9 @@
 //! `dissent`: asks a database the same question in two ways and reports where it disagrees with itself.
 
 mod args;
-mod campaign;
-mod catalog;
 mod commands;
-mod duration;
-mod reducer;
-mod scripts;
-mod system;
-mod worker;
+mod progress;
+mod summary;
 
 use std::io::Write;
 use std::process::ExitCode;

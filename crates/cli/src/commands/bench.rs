@@ -17,12 +17,12 @@ use dissent_engine::{Source, Target};
 use super::choose_oracles;
 use super::engines::MEMORY_BYTES;
 use crate::args::BenchArgs;
-use crate::catalog;
-use crate::system;
-use crate::worker::hunt;
-use crate::worker::journal::{self, Journal};
-use crate::worker::protocol::{Events, HuntTask};
-use crate::worker::tap::{Listener, Tap};
+use dissent_campaign::catalog;
+use dissent_campaign::system;
+use dissent_campaign::worker::hunt;
+use dissent_campaign::worker::journal::{self, Journal};
+use dissent_campaign::worker::protocol::{Events, HuntTask};
+use dissent_campaign::worker::tap::{Listener, Tap};
 
 pub fn run(args: BenchArgs) -> anyhow::Result<u8> {
     let version = SqliteEngine::bundled()?.version().to_string();

@@ -12,7 +12,7 @@ use dissent_core::triage::{Chronicle, Status};
 use super::builds::{self, Build};
 use super::{check_hang_limit, dating, known};
 use crate::args::BisectArgs;
-use crate::campaign::{record, regroup, store};
+use dissent_campaign::{record, regroup, store};
 
 pub fn run(args: BisectArgs) -> anyhow::Result<u8> {
     check_hang_limit(args.hang_limit)?;

@@ -10,7 +10,7 @@ use dissent_engine::Target;
 
 use super::check::{Setting, check};
 use super::obtain;
-use crate::worker::protocol::Script;
+use dissent_campaign::worker::protocol::Script;
 
 /// One known bug, as its script tells and as it was measured.
 struct Row {

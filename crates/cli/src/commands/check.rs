@@ -18,13 +18,13 @@ use dissent_engine::Target;
 
 use super::{Obtained, bug_table, check_hang_limit, choose_oracles, obtain};
 use crate::args::CheckArgs;
-use crate::campaign::bugs::{Bug, Bugs, Sorted};
-use crate::campaign::store::{self, Store};
-use crate::campaign::{Guidance, Plan, death};
-use crate::reducer::{Allowance, Job, Observer, Place, Reduced};
-use crate::scripts;
-use crate::worker::process::run_to_end;
-use crate::worker::protocol::{Difference, Event, Script, ScriptsTask, Tally, Task};
+use dissent_campaign::bugs::{Bug, Bugs, Sorted};
+use dissent_campaign::reducer::{Allowance, Job, Observer, Place, Reduced};
+use dissent_campaign::scripts;
+use dissent_campaign::store::{self, Store};
+use dissent_campaign::worker::process::run_to_end;
+use dissent_campaign::worker::protocol::{Difference, Event, Script, ScriptsTask, Tally, Task};
+use dissent_campaign::{Guidance, Plan, death};
 
 /// What reducing one finding may cost.
 const REDUCTION: Allowance = Allowance { checks: 5_000, time: Duration::from_secs(30) };
@@ -128,7 +128,11 @@ pub fn check(
     Ok(outcome)
 }
 
-fn fatal(remains: &crate::worker::journal::Remains, script: u64, evidence: Evidence) -> Difference {
+fn fatal(
+    remains: &dissent_campaign::worker::journal::Remains,
+    script: u64,
+    evidence: Evidence,
+) -> Difference {
     let setup = remains.setup.iter().cloned().map(Statement::Raw).collect();
     let statement = Statement::Raw(remains.statement.clone().unwrap_or_default());
     Difference {

@@ -11,7 +11,7 @@ use dissent_core::triage::{Chronicle, Status};
 
 use super::builds::Build;
 use crate::args::BisectArgs;
-use crate::reducer::{Answer, Checker, Place};
+use dissent_campaign::reducer::{Answer, Checker, Place};
 
 /// What each version does with each finding, as far as it had to be asked. What is on this machine is asked in
 /// any case; what is not is obtained only where it decides.

@@ -14,8 +14,8 @@ use dissent_core::report::export::Exported;
 use serde::Serialize;
 
 use crate::args::{FindingsArgs, SummaryFormat};
-use crate::campaign::bugs::Bug;
-use crate::campaign::{record, store};
+use dissent_campaign::bugs::Bug;
+use dissent_campaign::{record, store};
 
 /// One bug, as it is listed.
 #[derive(Serialize)]

@@ -8,8 +8,8 @@ use dissent_core::guide;
 use dissent_core::report::growth::{self, Curve};
 use serde::Deserialize;
 
-use crate::campaign::progress::{grouped, percent};
-use crate::campaign::{Growth, record, store};
+use crate::progress::{grouped, percent};
+use dissent_campaign::{Growth, record, store};
 
 /// What the drawing needs of a campaign's `summary.json`.
 #[derive(Deserialize)]

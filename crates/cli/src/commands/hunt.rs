@@ -16,14 +16,15 @@ use signal_hook::flag;
 
 use super::{Obtained, check_hang_limit, choose_oracles, known, obtain, obtain_with};
 use crate::args::{DEFAULT_TARGET, GuideName, HuntArgs, SummaryFormat};
-use crate::campaign::position::Position;
-use crate::campaign::progress::Progress;
-use crate::campaign::store::{self, Store};
-use crate::campaign::summary::Summary;
-use crate::campaign::{Guidance, Plan, Supervisor};
-use crate::catalog::{self, KeptCatalog};
-use crate::reducer::Allowance;
-use crate::scripts;
+use crate::progress::Progress;
+use crate::summary;
+use dissent_campaign::catalog::{self, KeptCatalog};
+use dissent_campaign::position::Position;
+use dissent_campaign::reducer::Allowance;
+use dissent_campaign::scripts;
+use dissent_campaign::store::{self, Store};
+use dissent_campaign::summary::Summary;
+use dissent_campaign::{Guidance, Plan, Supervisor};
 
 /// How long reducing one finding may take, whatever its checks cost.
 const REDUCE_TIME: Duration = Duration::from_secs(15);
@@ -72,7 +73,7 @@ fn print_summary(summary: &Summary, json: &str, format: SummaryFormat, store: &S
     match format {
         SummaryFormat::Json => out.write_all(json.as_bytes())?,
         SummaryFormat::Text => {
-            write!(out, "\n{}", summary.text(&store.root().display().to_string()))?;
+            write!(out, "\n{}", summary::text(summary, &store.root().display().to_string()))?;
         }
     }
     out.flush()

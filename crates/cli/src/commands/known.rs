@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use dissent_core::triage::known::{self, Known, KnownFile, Status};
 
 use crate::args::{KnownAction, KnownArgs};
-use crate::campaign::record;
+use dissent_campaign::record;
 
 /// Where a user's own entries are, unless named otherwise.
 const OWN: &str = "known";

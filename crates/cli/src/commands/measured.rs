@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use crate::campaign::progress::{grouped, percent};
-use crate::campaign::store;
-use crate::campaign::summary::{OperationFigures, PredicateFigures};
+use crate::progress::{grouped, percent};
+use dissent_campaign::store;
+use dissent_campaign::summary::{OperationFigures, PredicateFigures};
 
 /// What the table needs of a campaign's `summary.json`.
 #[derive(Deserialize)]

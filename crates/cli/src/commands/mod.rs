@@ -26,9 +26,9 @@ use dissent_core::oracle;
 use dissent_engine::{EngineError, Source, Step, Target};
 
 use crate::args::Command;
-use crate::worker;
-use crate::worker::process::{STUCK_LIMIT, run_to_end};
-use crate::worker::protocol::{Event, Task};
+use dissent_campaign::worker;
+use dissent_campaign::worker::process::{STUCK_LIMIT, run_to_end};
+use dissent_campaign::worker::protocol::{Event, Task};
 
 /// Gives the exit code.
 pub fn run(command: Command) -> anyhow::Result<u8> {

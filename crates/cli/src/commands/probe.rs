@@ -9,7 +9,7 @@ use dissent_engine::Target;
 
 use super::engines::{MEMORY_BYTES, START_LIMIT};
 use super::obtain;
-use crate::catalog;
+use dissent_campaign::catalog;
 
 pub fn run(target: &str, refresh: bool, list: bool) -> anyhow::Result<()> {
     let target = Target::parse(target)?;

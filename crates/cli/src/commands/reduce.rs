@@ -13,8 +13,8 @@ use dissent_engine::Target;
 
 use super::{check_hang_limit, obtain};
 use crate::args::ReduceArgs;
-use crate::campaign::{record, store};
-use crate::reducer::{Allowance, Job, Observer, Place, Reduced};
+use dissent_campaign::reducer::{Allowance, Job, Observer, Place, Reduced};
+use dissent_campaign::{record, store};
 
 pub fn run(args: ReduceArgs) -> anyhow::Result<u8> {
     check_hang_limit(args.hang_limit)?;

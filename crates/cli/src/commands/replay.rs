@@ -10,9 +10,9 @@ use dissent_engine::Target;
 
 use super::{check_hang_limit, obtain};
 use crate::args::ReplayArgs;
-use crate::campaign::record;
-use crate::worker::process::{Ended, run_to_end};
-use crate::worker::protocol::{CheckOutcome, Event, ReplayTask, Replayed, Task};
+use dissent_campaign::record;
+use dissent_campaign::worker::process::{Ended, run_to_end};
+use dissent_campaign::worker::protocol::{CheckOutcome, Event, ReplayTask, Replayed, Task};
 
 pub fn run(args: ReplayArgs) -> anyhow::Result<u8> {
     check_hang_limit(args.hang_limit)?;

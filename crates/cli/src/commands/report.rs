@@ -11,7 +11,7 @@ use dissent_core::report::export::{self, Exported, Exporter};
 use super::findings::newest;
 use super::growth;
 use crate::args::ReportArgs;
-use crate::campaign::{record, store};
+use dissent_campaign::{record, store};
 
 pub fn run(args: ReportArgs) -> anyhow::Result<u8> {
     if args.growth {

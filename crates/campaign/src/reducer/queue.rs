@@ -8,7 +8,7 @@ use dissent_core::dialect::Dialect;
 use dissent_core::finding::Finding;
 
 use super::{Allowance, Job, Observer, Place, Reduced};
-use crate::campaign::store::StoredFinding;
+use crate::store::StoredFinding;
 
 /// A finding on its way; on disk already.
 pub struct Pending {

@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 
 use dissent_core::finding::Class;
 
-use super::bugs::Bug;
-use crate::duration;
-use crate::system;
-use crate::worker::protocol::Tally;
+use dissent_campaign::Observer;
+use dissent_campaign::bugs::Bug;
+use dissent_campaign::duration;
+use dissent_campaign::system;
+use dissent_campaign::worker::protocol::Tally;
 
 const LIVE_PAUSE: Duration = Duration::from_millis(250);
 const PLAIN_PAUSE: Duration = Duration::from_secs(10);
@@ -30,13 +31,11 @@ impl Progress {
         let live = stderr().is_terminal();
         Progress { start: now, live, quiet_stdout, shown: now, classes: BTreeMap::new() }
     }
+}
 
-    pub fn elapsed(&self) -> Duration {
-        self.start.elapsed()
-    }
-
-    /// Called often; shows something only when it is time.
-    pub fn tick(&mut self, tally: &Tally, waiting: usize) {
+impl Observer for Progress {
+    /// Shows something only when it is time.
+    fn tick(&mut self, tally: &Tally, waiting: usize) {
         let pause = if self.live { LIVE_PAUSE } else { PLAIN_PAUSE };
         if self.shown.elapsed() < pause {
             return;
@@ -54,7 +53,7 @@ impl Progress {
         }
     }
 
-    pub fn finding(&mut self, bug: &Bug) {
+    fn finding(&mut self, bug: &Bug) {
         *self.classes.entry(bug.class).or_insert(0) += 1;
         let Bug { oracle, class, statements, tokens, directory, .. } = bug;
         let size =
@@ -64,21 +63,23 @@ impl Progress {
         let _ = if self.quiet_stdout { writeln!(stderr(), "{line}") } else { writeln!(stdout(), "{line}") };
     }
 
-    pub fn note(&mut self, text: &str) {
+    fn note(&mut self, text: &str) {
         self.clear();
         let _ = writeln!(stderr(), "dissent: {text}");
     }
 
     /// Takes the live line away, so that something lasting can be printed.
-    pub fn clear(&self) {
+    fn clear(&mut self) {
         if self.live {
             let _ = write!(stderr(), "\r\x1b[2K");
             let _ = stderr().flush();
         }
     }
+}
 
+impl Progress {
     fn line(&self, tally: &Tally, waiting: usize) -> String {
-        let elapsed = self.elapsed();
+        let elapsed = self.start.elapsed();
         let rate = |count: u64| short(count as f64 / elapsed.as_secs_f64().max(0.001));
         format!(
             "{}  {} databases  {} stmt/s  {} checks/s  {} valid  found: {}{}",

@@ -9,7 +9,7 @@ use dissent_core::triage::known::explains;
 
 use super::Plan;
 use super::bugs::{Bug, Bugs, Sorted};
-use super::progress::Progress;
+use super::observer::Observer;
 use super::record;
 use super::store::{self, Store, StoredFinding};
 use crate::reducer::queue::{Done, Pending, Queue};
@@ -74,7 +74,7 @@ impl<'a> Desk<'a> {
 
     /// Goes on with what an earlier run of the campaign left: bugs that were shown are known, findings
     /// that were not reduced wait again.
-    pub fn reopen(&mut self, progress: &mut Progress) -> anyhow::Result<()> {
+    pub fn reopen(&mut self, progress: &mut dyn Observer) -> anyhow::Result<()> {
         let listed = store::read_bugs(self.store.root())?;
         let mut unlisted = Vec::new();
         for directory in store::finding_directories(self.store.root())? {
@@ -123,7 +123,7 @@ impl<'a> Desk<'a> {
     }
 
     /// A finding of a worker.
-    pub fn take_in(&mut self, finding: Finding, progress: &mut Progress) -> anyhow::Result<()> {
+    pub fn take_in(&mut self, finding: Finding, progress: &mut dyn Observer) -> anyhow::Result<()> {
         if self.has_all_findings() {
             return Ok(());
         }
@@ -153,14 +153,14 @@ impl<'a> Desk<'a> {
     }
 
     /// A finding comes back from the reducer.
-    pub fn deliver(&mut self, done: Done, progress: &mut Progress) -> anyhow::Result<()> {
+    pub fn deliver(&mut self, done: Done, progress: &mut dyn Observer) -> anyhow::Result<()> {
         self.under_way = None;
         let delivered = self.take_back(done, progress);
         self.feed();
         delivered
     }
 
-    fn take_back(&mut self, done: Done, progress: &mut Progress) -> anyhow::Result<()> {
+    fn take_back(&mut self, done: Done, progress: &mut dyn Observer) -> anyhow::Result<()> {
         let Done { pending: Pending { stored, finding }, result } = done;
         if self.has_all_findings() {
             return self.store.discard(&stored.directory);
@@ -190,7 +190,7 @@ impl<'a> Desk<'a> {
         &mut self,
         finding: &Finding,
         stored: &StoredFinding,
-        progress: &mut Progress,
+        progress: &mut dyn Observer,
     ) -> anyhow::Result<()> {
         let bug = self.bug(finding, stored);
         match self.bugs.sort(&bug) {
@@ -218,7 +218,7 @@ impl<'a> Desk<'a> {
 
     /// Ends the reducer. What still waits is shown as it is, unless a bug that is listed explains it: that
     /// waits on disk for the campaign to be gone on with.
-    pub fn close(&mut self, progress: &mut Progress) -> anyhow::Result<()> {
+    pub fn close(&mut self, progress: &mut dyn Observer) -> anyhow::Result<()> {
         if let Some(queue) = self.queue.take() {
             queue.stop();
         }
@@ -268,7 +268,7 @@ impl<'a> Desk<'a> {
     }
 
     /// On disk first, then in print: a finding that was printed is never lost.
-    fn show(&mut self, bug: Bug, progress: &mut Progress) -> anyhow::Result<()> {
+    fn show(&mut self, bug: Bug, progress: &mut dyn Observer) -> anyhow::Result<()> {
         self.bugs.add(bug.clone());
         self.store.write_bugs(self.bugs.list())?;
         if bug.known.is_none() {

@@ -41,7 +41,7 @@ pub fn run() -> anyhow::Result<u8> {
     drop(text);
     let mut events = Events::to_stdout();
     match perform(job, input, &mut events) {
-        Ok(()) => Ok(crate::NOTHING_FOUND),
+        Ok(()) => Ok(crate::WELL),
         Err(error) => {
             events.send(&Event::Trouble(format!("{error:#}")))?;
             Ok(crate::TROUBLE)

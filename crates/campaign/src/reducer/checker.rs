@@ -10,7 +10,7 @@ use dissent_core::finding::{Class, Evidence, Origin};
 use dissent_core::subject::Subject;
 use dissent_engine::Source;
 
-use crate::campaign::death;
+use crate::death;
 use crate::worker::process::{STUCK_LIMIT, WorkerProcess};
 use crate::worker::protocol::{CheckOutcome, CheckTask, Event, Task, read_events};
 

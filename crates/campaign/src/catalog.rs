@@ -10,7 +10,7 @@ use dissent_core::catalog::{CATALOG_FORMAT, Catalog, Operation, OperationKind, S
 use dissent_core::dialect::Dialect;
 use dissent_engine::{Source, Target};
 
-use crate::campaign::record;
+use crate::record;
 use crate::worker::process::{STUCK_LIMIT, WorkerProcess};
 use crate::worker::protocol::{CatalogTask, Event, Task, read_events};
 

@@ -11,8 +11,8 @@ use dissent_core::finding::{FINDING_FORMAT, Finding, Origin};
 use dissent_core::guide;
 
 use super::desk::Desk;
+use super::observer::Observer;
 use super::position::Position;
-use super::progress::Progress;
 use super::store::Store;
 use super::{Growth, Outcome, Plan, death};
 use crate::reducer::queue::Done;
@@ -37,7 +37,8 @@ pub struct Supervisor<'a> {
     desk: Desk<'a>,
     /// When the position was written last.
     noted: Instant,
-    progress: &'a mut Progress,
+    progress: &'a mut dyn Observer,
+    started: Instant,
     interrupted: Arc<AtomicBool>,
     slots: Vec<Slot>,
     sender: Sender<Message>,
@@ -104,7 +105,7 @@ impl<'a> Supervisor<'a> {
     pub fn new(
         plan: &'a Plan,
         store: &'a Store,
-        progress: &'a mut Progress,
+        progress: &'a mut dyn Observer,
         interrupted: Arc<AtomicBool>,
     ) -> Self {
         let (sender, receiver) = channel();
@@ -126,6 +127,7 @@ impl<'a> Supervisor<'a> {
             desk,
             noted: Instant::now(),
             progress,
+            started: Instant::now(),
             interrupted,
             slots: (0..plan.jobs).map(slot).collect(),
             sender,
@@ -171,7 +173,7 @@ impl<'a> Supervisor<'a> {
     fn note_growth(&mut self) {
         if self.plan.guidance.guide != guide::Kind::None {
             self.growth.push(Growth {
-                seconds: self.progress.elapsed().as_secs_f64(),
+                seconds: self.started.elapsed().as_secs_f64(),
                 statements: self.tally.counts.statements,
                 features: self.tally.learned.features.len() as u64,
             });
@@ -202,7 +204,7 @@ impl<'a> Supervisor<'a> {
         self.note_growth();
         self.progress.clear();
         Outcome {
-            wall: self.progress.elapsed(),
+            wall: self.started.elapsed(),
             worker_cpu_seconds: system::ended_children_cpu_seconds()
                 - self.cpu_before
                 - self.desk.reducer_cpu_seconds,
@@ -322,7 +324,7 @@ impl<'a> Supervisor<'a> {
     fn stop_if_due(&mut self) {
         let due = self.interrupted.load(Ordering::Relaxed)
             || self.desk.has_all_findings()
-            || self.plan.time.is_some_and(|time| self.progress.elapsed() >= time);
+            || self.plan.time.is_some_and(|time| self.started.elapsed() >= time);
         if due && self.stopping.is_none() {
             self.stopping = Some(Instant::now());
             for process in self.slots.iter().filter_map(|slot| slot.process.as_ref()) {

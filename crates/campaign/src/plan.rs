@@ -1,15 +1,4 @@
-//! A campaign: many workers hunting one target, their findings on disk, the user informed.
-
-pub mod bugs;
-pub mod death;
-mod desk;
-pub mod position;
-pub mod progress;
-pub mod record;
-pub mod regroup;
-pub mod store;
-pub mod summary;
-mod supervisor;
+//! What a campaign is to do, and what came of it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,14 +9,11 @@ use dissent_core::triage::known::{Avoid, Known};
 use dissent_engine::Source;
 use serde::{Deserialize, Serialize};
 
+use crate::bugs::Bug;
 use crate::catalog::KeptCatalog;
+use crate::position::Position;
 use crate::reducer::Allowance;
 use crate::worker::protocol::{HuntTask, Tally, Task, TrailTask};
-use bugs::Bug;
-use position::Position;
-
-pub use supervisor::Supervisor;
-
 /// What a campaign is to do, all questions settled.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -85,13 +71,13 @@ impl Default for Guidance {
 
 impl Plan {
     /// The first database of a worker.
-    fn first_database(&self, worker: u64) -> u64 {
+    pub(crate) fn first_database(&self, worker: u64) -> u64 {
         let position = self.position.as_ref();
         position.and_then(|position| position.next_databases.get(worker as usize).copied()).unwrap_or(worker)
     }
 
     /// The cases of one worker: an even share, the first ones taking what is left over.
-    fn share_of_cases(&self, worker: u64) -> Option<u64> {
+    pub(crate) fn share_of_cases(&self, worker: u64) -> Option<u64> {
         if let Some(position) = &self.position {
             return position.cases_left.get(worker as usize).copied().flatten();
         }
@@ -102,7 +88,13 @@ impl Plan {
         cases.map(|cases| cases / jobs + u64::from(worker < cases % jobs))
     }
 
-    fn task(&self, worker: u64, first_database: u64, max_cases: Option<u64>, corpus: PathBuf) -> Task {
+    pub(crate) fn task(
+        &self,
+        worker: u64,
+        first_database: u64,
+        max_cases: Option<u64>,
+        corpus: PathBuf,
+    ) -> Task {
         let Guidance { guide, counts_only, seeds, seeds_only } = &self.guidance;
         let learns = *guide != guide::Kind::None || !seeds.is_empty();
         let share = seeds.iter().skip(worker as usize).step_by(self.jobs as usize);
