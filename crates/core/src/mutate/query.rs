@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::dialect::Feature;
 use crate::generate::{Generator, Relation, kind_within};
-use crate::oracle::gate::looks_beyond_its_row;
+use crate::sql::inspect::looks_beyond_its_row;
 use crate::sql::visit::*;
 use crate::sql::*;
 

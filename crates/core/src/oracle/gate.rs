@@ -5,6 +5,8 @@
 
 use crate::dialect::{Dialect, Feature};
 use crate::generate::State;
+use crate::sql::inspect::has_bare_column;
+pub use crate::sql::inspect::{deduplicates, has_aggregate, looks_beyond_its_row, orders_every_column};
 use crate::sql::visit::{Visitor, any_expr, walk_expr, walk_query, walk_select};
 use crate::sql::*;
 use crate::subject::Subject;
@@ -58,50 +60,6 @@ pub fn has_no_one_representative(subject: &Subject, dialect: &Dialect) -> bool {
             SelectItem::Expr { expr, .. } => folds_in(expr),
             _ => false,
         })
-}
-
-/// Whether one of several equal values may stand for all of them; groups may be the table's own.
-pub fn deduplicates(query: &Query, groups_belong: bool) -> bool {
-    struct Found {
-        groups_belong: bool,
-        found: bool,
-    }
-    impl Visitor for Found {
-        fn query(&mut self, query: &Query) {
-            self.found |= merges(&query.body);
-            walk_query(self, query);
-        }
-        fn select(&mut self, select: &Select) {
-            self.found |= select.distinct || (!self.groups_belong && !select.group_by.is_empty());
-            walk_select(self, select);
-        }
-        fn expr(&mut self, expr: &Expr) {
-            if let Expr::Aggregate(aggregate) = expr {
-                self.found |= aggregate.distinct || !aggregate.name.eq_ignore_ascii_case("COUNT");
-            }
-            walk_expr(self, expr);
-        }
-    }
-    fn merges(body: &Body) -> bool {
-        match body {
-            Body::Compound { op, all, left, right } => {
-                !all || *op != SetOp::Union || merges(left) || merges(right)
-            }
-            _ => false,
-        }
-    }
-    let mut found = Found { groups_belong, found: false };
-    found.query(query);
-    found.found
-}
-
-/// Every column that a query returns is also a key of its ORDER BY.
-pub fn orders_every_column(query: &Query) -> bool {
-    let is_key = |item: &SelectItem| match item {
-        SelectItem::Expr { expr, .. } => query.order_by.iter().any(|key| key.expr == *expr),
-        _ => false,
-    };
-    query.as_select().is_some_and(|select| select.items.iter().all(is_key))
 }
 
 struct Gate<'a> {
@@ -352,59 +310,4 @@ fn is_clock(text: &str) -> bool {
     ["now", "today", "tomorrow", "yesterday", "localtime", "utc"]
         .iter()
         .any(|word| text.trim().eq_ignore_ascii_case(word))
-}
-
-/// An aggregate of this query, not of a subquery.
-pub fn has_aggregate(expr: &Expr) -> bool {
-    any_of_this_query(expr, &|expr| matches!(expr, Expr::Aggregate(_)))
-}
-
-/// An aggregate or a window of this query: its value changes with the rows beside its own, so it is not to be
-/// split or filtered with them.
-pub fn looks_beyond_its_row(expr: &Expr) -> bool {
-    any_of_this_query(expr, &|expr| matches!(expr, Expr::Aggregate(_) | Expr::Window(_)))
-}
-
-fn any_of_this_query(expr: &Expr, test: &dyn Fn(&Expr) -> bool) -> bool {
-    match expr {
-        expr if test(expr) => true,
-        Expr::Subquery(_) | Expr::Exists { .. } => false,
-        Expr::InQuery { expr, .. } | Expr::Quantified { left: expr, .. } => any_of_this_query(expr, test),
-        other => {
-            let mut found = false;
-            each_child(other, |child| found |= any_of_this_query(child, test));
-            found
-        }
-    }
-}
-
-/// A column outside every aggregate that is no grouping key.
-fn has_bare_column(expr: &Expr, keys: &[Expr]) -> bool {
-    if keys.contains(expr) {
-        return false;
-    }
-    match expr {
-        Expr::Column(_) => true,
-        Expr::Aggregate(_) => false,
-        // What a subquery takes from outside is a column of this query, or it is its own.
-        Expr::Subquery(_) | Expr::Exists { .. } => {
-            any_expr(expr, |inner| matches!(inner, Expr::Column(reference) if reference.table.is_none()))
-        }
-        other => {
-            let mut found = false;
-            each_child(other, |child| found |= has_bare_column(child, keys));
-            found
-        }
-    }
-}
-
-fn each_child(expr: &Expr, f: impl FnMut(&Expr)) {
-    struct Children<F>(F);
-    impl<F: FnMut(&Expr)> Visitor for Children<F> {
-        fn expr(&mut self, expr: &Expr) {
-            (self.0)(expr);
-        }
-        fn query(&mut self, _: &Query) {}
-    }
-    walk_expr(&mut Children(f), expr);
 }

@@ -1,6 +1,7 @@
 //! SQL as trees: the one AST, its values and types, how it is printed, how it is walked.
 
 pub mod ast;
+pub mod inspect;
 pub mod name;
 pub mod query;
 pub mod recursion;
