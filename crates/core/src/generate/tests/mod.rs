@@ -1,12 +1,12 @@
 //! What is drawn, by its trees alone.
 
+mod recorded;
+
 use super::{Column, Generator, Policy, Stage, State};
 use crate::dialect::Dialect;
-use crate::oracle::gate;
 use crate::rng::Rng;
 use crate::sql::render::to_sql;
 use crate::sql::*;
-use crate::subject::Subject;
 
 fn dialect(name: &str) -> Dialect {
     let version = match name {
@@ -32,68 +32,6 @@ fn database(rng: Rng, dialect: &Dialect, policy: &Policy) -> (State, Vec<Stateme
         statements.extend(drawn);
     }
     (state, statements)
-}
-
-/// The queries of any shape that are drawn over many databases, each with what makes its database.
-fn queries(dialect: &Dialect) -> Vec<Subject> {
-    let policy = Policy::default();
-    let mut queries = Vec::new();
-    for seed in 0..150 {
-        let (state, setup) = database(Rng::new(seed), dialect, &policy);
-        let mut generator = Generator::new(Rng::new(seed + 1000), dialect, &state, &policy);
-        for _ in 0..20 {
-            if let Some(query) = generator.any_query() {
-                queries.push(Subject { setup: setup.clone(), ..Subject::new("norec", query) });
-            }
-        }
-    }
-    queries
-}
-
-#[test]
-fn every_recursion_that_is_drawn_ends_and_is_understood() {
-    for name in ["sqlite", "duckdb", "postgres", "mysql", "clickhouse"] {
-        let dialect = dialect(name);
-        let mut drawn = 0;
-        for subject in queries(&dialect) {
-            assert!(subject.tests.iter().all(recursion::ends), "{:?}", subject.tests);
-            let with = subject.query().and_then(|query| query.with.as_ref());
-            let tables: Vec<&CommonTable> = with.iter().flat_map(|with| &with.tables).collect();
-            for table in tables.iter().filter(|table| table.reads_itself()) {
-                drawn += 1;
-                assert!(with.is_some_and(|with| with.recursive));
-                let recursion = table.recursion().expect("an anchor and a step");
-                assert!(recursion.is_of_one_affinity(), "{table:?}");
-                let mut state = State::default();
-                subject.setup.iter().for_each(|statement| state.apply(statement, &dialect));
-                let columns = state.columns_of_common(table, &dialect);
-                assert_eq!(columns.len(), recursion.anchor.items.len());
-                assert_eq!(columns[0].pool.first(), Some(&Value::Int(1)));
-            }
-            // What is undefined is not drawn, recursive or not.
-            assert_eq!(gate::undefined(&subject, &dialect), None, "{}", to_sql(&subject.tests[0], &dialect));
-        }
-        assert!(drawn > 10, "{name} draws {drawn} recursions");
-    }
-}
-
-#[test]
-fn what_numbers_rows_has_a_total_order() {
-    let dialect = dialect("postgres");
-    let rows = |sql: &str| sql.contains("ROWS BETWEEN");
-    let framed = queries(&dialect).into_iter().filter(|subject| rows(&to_sql(&subject.tests[0], &dialect)));
-    let mut framed: Vec<Subject> = framed.collect();
-    assert!(framed.len() > 5, "{} frames of rows", framed.len());
-    for subject in &mut framed {
-        // The same query over tables whose keys were taken away.
-        for statement in &mut subject.setup {
-            if let Statement::CreateTable(create) = statement {
-                create.columns.iter_mut().for_each(|column| column.constraints.clear());
-                create.constraints.clear();
-            }
-        }
-        assert_eq!(gate::undefined(subject, &dialect), Some("window without a total order"));
-    }
 }
 
 #[test]
