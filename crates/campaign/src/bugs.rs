@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use dissent_core::finding::Class;
+use dissent_core::finding::{Class, Signature};
 use serde::{Deserialize, Serialize};
 
 /// One entry of `bugs.json`.
@@ -13,7 +13,7 @@ pub struct Bug {
     pub class: Class,
     /// None for a finding that was not reduced: what it has in common with others is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub signature: Option<String>,
+    pub signature: Option<Signature>,
     /// The known bug or behaviour it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known: Option<String>,

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use dissent_core::engine::{ErrorClass, SqlError};
-use dissent_core::finding::{Arm, ArmOutcome, Class, Evidence, Origin};
-use dissent_core::oracle::health;
+use dissent_core::finding::{Arm, ArmOutcome, Class, Evidence, Failure, Origin};
+use dissent_core::oracle::crash;
 use dissent_core::sql::Statement;
+use dissent_core::subject::TestCase;
 
 use super::Plan;
 use crate::worker::process::Dead;
@@ -20,38 +21,41 @@ pub fn of_crash(dead: &Dead, plan: &Plan) -> Difference {
 }
 
 pub fn evidence_of_hang(dead: &Dead, limit: Duration) -> Evidence {
-    let limit = limit.as_secs();
-    let difference = format!("the statement ran for {limit} s, beyond every limit, and had to be killed");
-    evidence(dead, lost("hang".to_string(), "it did not end"), Class::Hang, difference)
+    let failure = Failure::Hang { seconds: limit.as_secs() };
+    evidence(dead, lost("hang".to_string(), "it did not end"), Class::Hang, failure)
 }
 
 pub fn evidence_of_crash(dead: &Dead) -> Evidence {
     let cause = dead.cause();
-    let place = if dead.remains.running { "in the last statement" } else { "after the last statement" };
-    let memory = if dead.out_of_memory() { ", out of memory," } else { "" };
-    let difference = format!("the process died by {cause}{memory} {place}");
-    evidence(dead, lost(cause, "the process died"), Class::Crash, difference)
+    let failure = Failure::Death {
+        cause: cause.clone(),
+        running: dead.remains.running,
+        out_of_memory: dead.out_of_memory(),
+        last_words: dead.last_words.clone(),
+    };
+    evidence(dead, lost(cause, "the process died"), Class::Crash, failure)
 }
 
 fn lost(code: String, message: &str) -> SqlError {
     SqlError { class: ErrorClass::ConnectionLost, code, message: message.to_string() }
 }
 
-fn evidence(dead: &Dead, error: SqlError, class: Class, mut difference: String) -> Evidence {
+fn evidence(dead: &Dead, error: SqlError, class: Class, failure: Failure) -> Evidence {
     let remains = &dead.remains;
-    if !dead.last_words.is_empty() {
-        difference += &format!("; its last words: {}", dead.last_words);
-    }
-    if remains.statement_cut || remains.setup_cut {
-        difference += "; the script was too long for the journal and is cut";
-    }
+    let cut = remains.statement_cut || remains.setup_cut;
     let arm = Arm {
         label: "last statement".to_string(),
         sql: remains.statement.clone().unwrap_or_default(),
         outcome: ArmOutcome::Error(error),
         plan: None,
     };
-    Evidence { class, relation: health::RELATION.to_string(), arms: vec![arm], difference }
+    Evidence {
+        class,
+        relation: crash::RELATION.to_string(),
+        arms: vec![arm],
+        failure,
+        explanation: cut.then(|| "the script was too long for the journal and is cut".to_string()),
+    }
 }
 
 /// The finding itself: what the journal holds, as text.
@@ -65,7 +69,10 @@ fn difference(dead: &Dead, plan: &Plan, evidence: Evidence) -> Difference {
             case: remains.case,
             ..Origin::default()
         },
-        subject: health::subject(setup, Statement::Raw(remains.statement.clone().unwrap_or_default())),
+        case: TestCase {
+            setup,
+            subject: crash::subject(Statement::Raw(remains.statement.clone().unwrap_or_default())),
+        },
         evidence,
     }
 }

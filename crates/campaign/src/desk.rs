@@ -249,14 +249,14 @@ impl<'a> Desk<'a> {
     fn bug(&self, finding: &Finding, stored: &StoredFinding) -> Bug {
         Bug {
             id: stored.id.clone(),
-            oracle: finding.subject.oracle.clone(),
+            oracle: finding.case.subject.oracle.clone(),
             class: finding.evidence.class,
             signature: finding.triage.signature.clone(),
             known: self.known_as(finding),
             versions: None,
             count: 1,
-            statements: finding.subject.setup.len(),
-            tokens: Weight::of(&finding.subject, self.dialect).tokens,
+            statements: finding.case.setup.len(),
+            tokens: Weight::of(&finding.case, self.dialect).tokens,
             directory: stored.directory.clone(),
         }
     }

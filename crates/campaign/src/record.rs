@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
 use dissent_core::dialect::Dialect;
-use dissent_core::finding::{FINDING_FORMAT, Finding};
+use dissent_core::finding::Finding;
 use dissent_core::report;
 use serde::Serialize;
 
@@ -22,16 +22,7 @@ pub fn read(path: &Path) -> anyhow::Result<Finding> {
     let file = if path.is_dir() { path.join(FINDING_FILE) } else { path.to_path_buf() };
     let shown = file.display();
     let bytes = fs::read(&file).map_err(|error| anyhow!("cannot read {shown}: {error}"))?;
-    let json: serde_json::Value =
-        serde_json::from_slice(&bytes).map_err(|error| anyhow!("{shown} is no JSON: {error}"))?;
-    match json.get("format").and_then(serde_json::Value::as_u64) {
-        Some(format) if format == u64::from(FINDING_FORMAT) => {}
-        Some(format) => bail!(
-            "{shown} has format {format}, and this version of Dissent reads format {FINDING_FORMAT}: use the version that wrote it"
-        ),
-        None => bail!("{shown} is not a finding of Dissent"),
-    }
-    serde_json::from_value(json).map_err(|error| anyhow!("{shown} is damaged: {error}"))
+    Finding::from_json(&bytes).map_err(|error| anyhow!("{shown} {error}"))
 }
 
 /// The directory of a finding that a command is going to rewrite.

@@ -42,7 +42,7 @@ pub fn regroup(
         let size = |at: &usize| -> anyhow::Result<(usize, usize)> {
             let finding = &findings[*at];
             let dialect = Dialect::load(&finding.dialect, &finding.engine_version)?;
-            Ok((Weight::of(&finding.subject, &dialect).tokens, finding.subject.setup.len()))
+            Ok((Weight::of(&finding.case, &dialect).tokens, finding.case.setup.len()))
         };
         let mut sized = Vec::new();
         for at in &members {
@@ -62,7 +62,7 @@ pub fn regroup(
         let finding = &findings[example];
         let id = id(&directories[example]);
         bugs.push(Bug {
-            oracle: finding.subject.oracle.clone(),
+            oracle: finding.case.subject.oracle.clone(),
             class: finding.evidence.class,
             signature: finding.triage.signature.clone(),
             known: if let Name::Known(known) = name { Some(known) } else { None },

@@ -353,8 +353,8 @@ fn holds_subject(directory: &Path, finding: &Finding) -> bool {
     let file = if original.exists() { original } else { directory.join(FINDING_FILE) };
     fs::read(file)
         .ok()
-        .and_then(|bytes| serde_json::from_slice::<Finding>(&bytes).ok())
-        .is_some_and(|stored| stored.subject == finding.subject)
+        .and_then(|bytes| Finding::from_json(&bytes).ok())
+        .is_some_and(|stored| stored.case == finding.case)
 }
 
 /// `dissent-out/sqlite-3.30.1-20240229-235959`; two hunts in one second get a number.

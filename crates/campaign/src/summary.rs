@@ -211,7 +211,7 @@ impl Summary {
                     count: bug.count,
                     statements: bug.statements,
                     tokens: bug.tokens,
-                    signature: bug.signature.clone(),
+                    signature: bug.signature.as_ref().map(ToString::to_string),
                     known: bug.known.clone(),
                 })
                 .collect(),

@@ -291,7 +291,7 @@ impl<'a> Supervisor<'a> {
             target: self.plan.target.clone(),
             dialect: self.plan.dialect.clone(),
             engine_version: self.plan.engine_version.clone(),
-            subject: difference.subject,
+            case: difference.case,
             evidence: difference.evidence,
             origin: Origin { checks: self.tally.checks(), ..difference.origin },
             triage: Default::default(),

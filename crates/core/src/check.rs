@@ -3,11 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{Reply, Trouble};
-use crate::finding::{Evidence, Origin, Verdict};
-use crate::generate::{State, tables_named};
+use crate::engine::{Harm, Reply, Stop, Trouble};
+use crate::finding::{Origin, Verdict};
+use crate::generate::tables_named;
 use crate::import::{self, Imported};
-use crate::oracle::{Given, Oracle, health};
+use crate::oracle::{Given, Oracle};
 use crate::session::Session;
 use crate::sql::{Name, Query, Statement, With};
 use crate::subject::Subject;
@@ -43,8 +43,6 @@ pub fn script(
     let mut read = Read { statements: statements.len(), ..Read::default() };
     watcher.case(number, 0);
     let replies = import::verify(&mut statements, session)?;
-    // The state is built anew from here on.
-    watcher.case(number, 0);
     for (imported, reply) in statements.iter().zip(&replies) {
         if let Reply::Failed(error) = reply {
             read.failures.push((imported.line, error.message.clone()));
@@ -53,14 +51,15 @@ pub fn script(
             read.refused.push((imported.line, why.clone()));
         }
     }
-    let mut walk = ScriptWalk { number, state: State::default(), setup: Vec::new(), session, watcher };
+    session.reset()?;
+    let mut walk = ScriptWalk { number, case: 0, session, watcher };
     for (imported, reply) in statements.iter().zip(&replies) {
         match imported.query() {
             Some(query) if matches!(reply, Reply::Rows(_)) => {
                 read.queries.push(imported.line);
-                let case = read.queries.len() as u64;
-                walk.watcher.case(number, case);
-                walk.query(case, query, reply, oracles)?;
+                walk.case = read.queries.len() as u64;
+                walk.watcher.case(number, walk.case);
+                walk.query(query, reply, oracles)?;
             }
             _ => walk.statement(&imported.statement)?,
         }
@@ -70,40 +69,34 @@ pub fn script(
 
 struct ScriptWalk<'s, 'e> {
     number: u64,
-    state: State,
-    /// The statements so far, also those that failed: what they left behind is part of the state.
-    setup: Vec<Statement>,
+    /// The number of the present query.
+    case: u64,
     session: &'s mut Session<'e>,
     watcher: &'s mut dyn Watcher,
 }
 
 impl ScriptWalk<'_, '_> {
+    fn origin(&self) -> Origin {
+        Origin { database: self.number, case: self.case, ..Origin::default() }
+    }
+
+    /// Also statements that fail are part of the setup: what they leave behind is there.
     fn statement(&mut self, statement: &Statement) -> Result<(), Trouble> {
-        let before = self.session.history().len();
-        match self.session.run(statement)? {
-            Reply::Failed(error) if error.class.is_harm() => {
-                let seen = health::evidence(self.session.last_sql().to_string(), error);
-                let subject = health::subject(self.setup.clone(), statement.clone());
-                self.confirm(0, subject, before, seen, &health::Health)?;
-            }
-            Reply::Failed(_) => {}
-            _ => self.state.apply(statement, self.session.dialect()),
+        match self.session.build_regardless(statement) {
+            Ok(_) => Ok(()),
+            Err(stop) => self.harmed(stop, None),
         }
-        self.watcher.built(self.session.last_sql());
-        self.setup.push(statement.clone());
-        Ok(())
     }
 
     fn query(
         &mut self,
-        case: u64,
         query: &Query,
         reply: &Reply,
         oracles: &[&'static dyn Oracle],
     ) -> Result<(), Trouble> {
         let dialect = self.session.dialect();
-        let mut asked = import::resolved(query, &self.state, dialect);
-        if asked != *query && !import::is_same(&self.session.query(&asked)?, reply) {
+        let mut asked = import::resolved(query, self.session.database().state(), dialect);
+        if asked != *query && !import::is_same(&self.session.try_query(&asked)?, reply) {
             asked = query.clone();
         }
         let opaque = tables_named(&asked).iter().any(|name| !self.is_made(name, asked.with.as_ref()));
@@ -112,13 +105,14 @@ impl ScriptWalk<'_, '_> {
                 self.watcher.verdict(oracle.name(), &Verdict::skip(NOT_A_TABLE));
                 continue;
             }
-            let subjects = oracle.adopt(&Given { query: &asked, state: &self.state, dialect });
+            let state = self.session.database().state();
+            let subjects = oracle.adopt(&Given { query: &asked, state, dialect });
             if subjects.is_empty() {
                 self.watcher.verdict(oracle.name(), &Verdict::skip(NO_SUBJECT));
             }
             for subject in subjects {
                 // One disagreement per query and oracle: others would be the same.
-                if self.subject(case, subject, *oracle)? {
+                if self.subject(subject, *oracle)? {
                     break;
                 }
             }
@@ -131,10 +125,11 @@ impl ScriptWalk<'_, '_> {
         if with.is_some_and(|with| with.tables.iter().any(|common| common.name == *name)) {
             return true;
         }
-        if let Some(table) = self.state.table(name) {
+        let database = self.session.database();
+        if let Some(table) = database.state().table(name) {
             return table.reads.iter().all(|read| self.is_made(read, None));
         }
-        self.setup.iter().any(|statement| match statement {
+        database.setup().iter().any(|statement| match statement {
             Statement::Raw(text) => {
                 let text = text.to_ascii_lowercase();
                 let mut words =
@@ -147,31 +142,43 @@ impl ScriptWalk<'_, '_> {
     }
 
     /// `true`: it was a finding.
-    fn subject(&mut self, case: u64, mut subject: Subject, oracle: &dyn Oracle) -> Result<bool, Trouble> {
-        // Some conditions are known only of a subject that has its setup.
-        subject.setup = self.setup.clone();
-        let before = self.session.history().len();
-        let verdict = oracle.check(&subject, self.session)?;
+    fn subject(&mut self, subject: Subject, oracle: &'static dyn Oracle) -> Result<bool, Trouble> {
+        let before = self.session.database().history().len();
+        let verdict = match oracle.check(&subject, self.session) {
+            Ok(verdict) => verdict,
+            Err(stop) => return self.harmed(stop, Some((subject, oracle))).map(|()| true),
+        };
         self.watcher.verdict(oracle.name(), &verdict);
         let Verdict::Bug(seen) = verdict else { return Ok(false) };
-        self.confirm(case, subject, before, *seen, oracle)?;
+        let origin = self.origin();
+        self.confirmed(|session, watcher| {
+            walk::confirm(origin, subject, before, *seen, oracle, session, watcher)
+        })?;
         Ok(true)
     }
 
-    /// Builds the subject anew and checks it again (SOUNDNESS 0.1); then the script's state, for what follows.
-    fn confirm(
+    fn harmed(&mut self, stop: Stop, check: Option<(Subject, &'static dyn Oracle)>) -> Result<(), Trouble> {
+        let harm: Harm = match stop {
+            Stop::Harm(harm) => *harm,
+            Stop::Trouble(trouble) => return Err(trouble),
+        };
+        let origin = self.origin();
+        self.confirmed(|session, watcher| walk::confirm_harm(origin, harm, check, session, watcher))
+    }
+
+    /// Confirms a failure (SOUNDNESS 0.1), then builds the script's database again for what follows.
+    fn confirmed(
         &mut self,
-        case: u64,
-        subject: Subject,
-        before: usize,
-        seen: Evidence,
-        oracle: &dyn Oracle,
+        confirm: impl FnOnce(&mut Session, &mut dyn Watcher) -> Result<(), Trouble>,
     ) -> Result<(), Trouble> {
-        let origin = Origin { database: self.number, case, ..Origin::default() };
-        walk::confirm(origin, subject, before, seen, oracle, self.session, self.watcher)?;
+        let setup = self.session.database().setup().to_vec();
+        confirm(self.session, self.watcher)?;
         self.session.reset()?;
-        for statement in &self.setup {
-            self.session.run(statement)?;
+        for statement in &setup {
+            // What harms the engine was told of when it ran first.
+            if let Err(Stop::Trouble(trouble)) = self.session.build_regardless(statement) {
+                return Err(trouble);
+            }
         }
         Ok(())
     }

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::sql::{DataType, Value};
+use crate::sql::{DataType, Statement, Value};
 
 /// One database, used by one thread. Statements are text: the session renders them.
 pub trait Engine {
@@ -95,6 +95,16 @@ pub enum Reply {
     Failed(SqlError),
 }
 
+impl Reply {
+    /// The error, if it failed.
+    pub fn failure(&self) -> Option<&SqlError> {
+        match self {
+            Reply::Failed(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
 /// A result set, row after row in one vector: small results are the common case.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rows {
@@ -131,6 +141,37 @@ pub struct SqlError {
     /// The engine's code, as it spells it: `SQLITE_CONSTRAINT`, an SQLSTATE.
     pub code: String,
     pub message: String,
+}
+
+impl SqlError {
+    /// The words of the message that do not depend on the example.
+    pub fn words(&self) -> Vec<String> {
+        words(&self.message)
+    }
+}
+
+/// A message without what belongs to the example: names, numbers, and everything in quotes or brackets.
+fn words(message: &str) -> Vec<String> {
+    let mut plain = String::new();
+    let mut open: Vec<char> = Vec::new();
+    let mut before = ' ';
+    for c in message.chars() {
+        match c {
+            _ if open.last() == Some(&c) => drop(open.pop()),
+            '(' => open.push(')'),
+            '[' => open.push(']'),
+            '{' => open.push('}'),
+            // Not the apostrophe within a word.
+            '`' | '"' | '\'' if open.is_empty() && !before.is_alphanumeric() => open.push(c),
+            _ if open.is_empty() => plain.push(c),
+            _ => {}
+        }
+        before = c;
+    }
+    let words = plain.split_whitespace().map(|word| word.trim_matches([':', ',', '.', ';']));
+    let is_word =
+        |word: &&str| !word.is_empty() && word.chars().all(|c| c.is_alphabetic() || "-:'".contains(c));
+    words.filter(is_word).map(str::to_string).collect()
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -196,7 +237,33 @@ impl<E: Engine + ?Sized> Engine for Box<E> {
     }
 }
 
-/// Trouble of our own, or an engine that is gone: never an answer of the database.
+/// An error of Dissent itself or of its plumbing: never an answer of the database.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Trouble(pub String);
+
+/// Why a check, or a walk over a database, cannot go on. Carried by `?`.
+#[derive(Debug)]
+pub enum Stop {
+    /// A statement did the engine harm: a finding, whatever was asked.
+    Harm(Box<Harm>),
+    /// We cannot go on ourselves.
+    Trouble(Trouble),
+}
+
+impl From<Trouble> for Stop {
+    fn from(trouble: Trouble) -> Stop {
+        Stop::Trouble(trouble)
+    }
+}
+
+/// A statement that crashed the engine, or made it report that it is broken.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Harm {
+    /// The statement, as far as it is understood.
+    pub statement: Statement,
+    /// Its text.
+    pub sql: String,
+    /// What the engine said.
+    pub error: SqlError,
+}

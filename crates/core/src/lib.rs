@@ -5,8 +5,10 @@
 
 pub mod catalog;
 pub mod check;
+pub mod database;
 pub mod dialect;
 pub mod engine;
+pub mod features;
 pub mod finding;
 pub mod generate;
 pub mod guide;

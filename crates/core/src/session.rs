@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::database::{Database, Mark};
 use crate::dialect::Dialect;
-use crate::engine::{Engine, ErrorClass, Prepared, Reply, SqlError, Trouble};
+use crate::engine::{Engine, ErrorClass, Harm, Prepared, Reply, SqlError, Stop, Trouble};
 use crate::finding::{Arm, ArmOutcome};
 use crate::sql::render::render;
 use crate::sql::{DataType, Query, Statement, Value};
@@ -15,8 +16,10 @@ use crate::sql::{DataType, Query, Statement, Value};
 pub trait Journal {
     fn before(&mut self, sql: &str);
     fn after(&mut self);
-    /// The statement that ran last became part of the state.
+    /// The statement that ran last built something.
     fn built(&mut self, _sql: &str) {}
+    /// The database is empty again.
+    fn reset(&mut self) {}
 }
 
 /// Keeps nothing: for tests and replays in this process.
@@ -82,8 +85,7 @@ pub struct Session<'a> {
     /// Whether an error of one arm only is looked into before it is called a finding (SOUNDNESS 5). Without it
     /// every such error is one: only to see what that is worth.
     pub validates_errors: bool,
-    /// What the present database has been through.
-    history: Vec<Statement>,
+    database: Database,
     sql: String,
 }
 
@@ -101,7 +103,7 @@ impl<'a> Session<'a> {
             clock,
             counts: Counts::default(),
             validates_errors: true,
-            history: Vec::new(),
+            database: Database::default(),
             sql: String::new(),
         }
     }
@@ -119,32 +121,74 @@ impl<'a> Session<'a> {
         &self.sql
     }
 
+    /// The database as it is now.
+    pub fn database(&self) -> &Database {
+        &self.database
+    }
+
     /// An empty database again.
     pub fn reset(&mut self) -> Result<(), Trouble> {
-        self.history.clear();
+        self.database = Database::default();
+        self.journal.reset();
         self.engine.reset()
     }
 
-    /// Everything since the database was empty that may have left something behind, whoever ran it: also statements
-    /// that failed, and what an oracle did and took back.
-    pub fn history(&self) -> &[Statement] {
-        &self.history
-    }
-
-    pub fn run(&mut self, statement: &Statement) -> Result<Reply, Trouble> {
+    /// Runs a statement, whatever comes of it.
+    pub fn try_run(&mut self, statement: &Statement) -> Result<Reply, Trouble> {
         let mut sql = std::mem::take(&mut self.sql);
         sql.clear();
         render(statement, self.dialect, &mut sql);
         let reply = self.run_text(&sql);
         self.sql = sql;
         if leaves_something(statement, reply.as_ref().ok()) {
-            self.history.push(statement.clone());
+            self.database.lived_through(statement);
         }
         reply
     }
 
-    /// Runs a statement that builds something to be asked: should the engine go down later, it is known.
-    pub fn build(&mut self, statement: &Statement) -> Result<Reply, Trouble> {
+    /// Runs a statement.
+    pub fn run(&mut self, statement: &Statement) -> Result<Reply, Stop> {
+        let reply = self.try_run(statement)?;
+        self.stop_if_harmed(reply.failure(), || statement.clone())?;
+        Ok(reply)
+    }
+
+    /// Runs a statement that changes the database under test, whatever comes of it.
+    pub fn try_build(&mut self, statement: &Statement) -> Result<Reply, Trouble> {
+        let reply = self.try_run(statement)?;
+        match &reply {
+            Reply::Failed(_) => {}
+            Reply::Done { changed } => self.grow(statement, Some(*changed)),
+            Reply::Rows(_) => self.grow(statement, None),
+        }
+        Ok(reply)
+    }
+
+    /// Runs a statement that changes the database under test.
+    pub fn build(&mut self, statement: &Statement) -> Result<Reply, Stop> {
+        let reply = self.try_build(statement)?;
+        self.stop_if_harmed(reply.failure(), || statement.clone())?;
+        Ok(reply)
+    }
+
+    /// The same, for a statement that belongs to what builds the database even if it fails.
+    pub fn build_regardless(&mut self, statement: &Statement) -> Result<Reply, Stop> {
+        let reply = self.build(statement)?;
+        if matches!(reply, Reply::Failed(_)) {
+            self.journal.built(&self.sql);
+            self.database.suffer(statement);
+        }
+        Ok(reply)
+    }
+
+    fn grow(&mut self, statement: &Statement, changed: Option<u64>) {
+        self.journal.built(&self.sql);
+        self.database.grow(statement, changed, self.dialect);
+    }
+
+    /// Runs a statement by which a check builds something for itself and takes it down again: no part of the database
+    /// under test, but known should the engine go down meanwhile.
+    pub fn scaffold(&mut self, statement: &Statement) -> Result<Reply, Stop> {
         let reply = self.run(statement)?;
         if !matches!(reply, Reply::Failed(_)) {
             self.journal.built(&self.sql);
@@ -152,13 +196,22 @@ impl<'a> Session<'a> {
         Ok(reply)
     }
 
-    /// A statement that ran in another form became part of what is to be asked.
-    pub fn built(&mut self, statement: &Statement) {
+    /// A statement of a check's scaffold has run in another form.
+    pub fn scaffolded(&mut self, statement: &Statement) {
         self.journal.built(&crate::sql::render::to_sql(statement, self.dialect));
-        self.history.push(statement.clone());
+        self.database.lived_through(statement);
     }
 
-    pub fn query(&mut self, query: &Query) -> Result<Reply, Trouble> {
+    pub(crate) fn mark(&self) -> Mark {
+        self.database.mark()
+    }
+
+    pub(crate) fn rewind(&mut self, mark: Mark) {
+        self.database.rewind(mark);
+    }
+
+    /// Asks a query, whatever comes of it.
+    pub fn try_query(&mut self, query: &Query) -> Result<Reply, Trouble> {
         let mut sql = std::mem::take(&mut self.sql);
         sql.clear();
         crate::sql::render::render_query(query, self.dialect, &mut sql);
@@ -167,28 +220,52 @@ impl<'a> Session<'a> {
         reply
     }
 
+    /// Asks a query.
+    pub fn query(&mut self, query: &Query) -> Result<Reply, Stop> {
+        let reply = self.try_query(query)?;
+        self.stop_if_harmed(reply.failure(), || query.clone().into())?;
+        Ok(reply)
+    }
+
+    /// The one place where harm is seen.
+    fn stop_if_harmed(
+        &self,
+        failure: Option<&SqlError>,
+        statement: impl FnOnce() -> Statement,
+    ) -> Result<(), Stop> {
+        match failure.filter(|error| error.class.is_harm()) {
+            Some(error) => {
+                let harm = Harm { statement: statement(), sql: self.sql.clone(), error: error.clone() };
+                Err(Stop::Harm(Box::new(harm)))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Has a statement prepared by the engine's own means; its parameters have these types. Text of the kind
     /// `PREPARE … AS …` is a statement like any other.
     pub fn prepare(
         &mut self,
         statement: &Statement,
         types: &[DataType],
-    ) -> Result<Result<Prepared, SqlError>, Trouble> {
+    ) -> Result<Result<Prepared, SqlError>, Stop> {
         let mut sql = String::new();
         render(statement, self.dialect, &mut sql);
         let told = Prepared::told(&sql);
         let prepared = self.timed(&told, |engine| engine.prepare(&sql, types))?;
         self.count(prepared.as_ref().err());
         self.sql = told;
+        self.stop_if_harmed(prepared.as_ref().err(), || Statement::Raw(sql))?;
         Ok(prepared)
     }
 
     /// Runs what was prepared, with a value for each parameter.
-    pub fn run_prepared(&mut self, statement: &Prepared, values: &[Value]) -> Result<Reply, Trouble> {
+    pub fn run_prepared(&mut self, statement: &Prepared, values: &[Value]) -> Result<Reply, Stop> {
         let told = statement.told_with(values);
         let reply = self.timed(&told, |engine| engine.execute_prepared(statement, values))?;
         self.count_reply(&reply);
         self.sql = told;
+        self.stop_if_harmed(reply.failure(), || Statement::Raw(statement.sql.clone()))?;
         Ok(reply)
     }
 
@@ -213,10 +290,7 @@ impl<'a> Session<'a> {
     }
 
     fn count_reply(&mut self, reply: &Reply) {
-        match reply {
-            Reply::Failed(error) => self.count(Some(error)),
-            _ => self.count(None),
-        }
+        self.count(reply.failure());
     }
 
     fn count(&mut self, failure: Option<&SqlError>) {
@@ -241,12 +315,14 @@ impl<'a> Session<'a> {
         result
     }
 
-    /// Draws something, counting the time that takes.
-    pub fn drawing<T>(&mut self, draw: impl FnOnce() -> T) -> T {
-        let start = (self.clock)();
-        let drawn = draw();
-        self.counts.generator_nanos += (self.clock)() - start;
-        drawn
+    /// The time, for [`drew_since`](Session::drew_since).
+    pub fn now(&self) -> u64 {
+        (self.clock)()
+    }
+
+    /// Counts the time since then as spent on drawing.
+    pub fn drew_since(&mut self, start: u64) {
+        self.counts.generator_nanos += self.now() - start;
     }
 
     /// Statements that failed so far.
@@ -289,7 +365,7 @@ impl<'a> Session<'a> {
 }
 
 /// Whether a statement may change the database. Of those that prepare others, what they run is told apart
-/// ([`Session::built`]); text is not understood, but what returns rows asks.
+/// ([`Session::scaffolded`]); text is not understood, but what returns rows asks.
 fn leaves_something(statement: &Statement, reply: Option<&Reply>) -> bool {
     match statement {
         Statement::Query(_)

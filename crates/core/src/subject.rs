@@ -1,4 +1,4 @@
-//! A test case as a value: what an oracle proposes, what is replayed, what is reduced.
+//! A test case as values: what an oracle proposes, what is checked, what is replayed and reduced.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::sql::{Expr, Query, Statement};
 
-/// Everything `check` needs. It can be written, read back, edited, and checked again: the arms are
-/// derived from it anew each time, so an edit cannot break the relation between them.
+/// What an oracle asks of a database: everything `check` needs beside the database itself. The arms are derived
+/// from it anew each time, so an edit cannot break the relation between them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Subject {
     /// The oracle that proposed it, by name.
     pub oracle: String,
-    /// The statements that build the state, in order. While hunting, the worker's database is the state and
-    /// only what the oracle wants built beside it is here; the statements of the database are put before
-    /// that when a subject leaves the worker.
-    #[serde(default)]
-    pub setup: Vec<Statement>,
     /// The query or statements under test.
     pub tests: Vec<Statement>,
     /// Expressions the oracle works with apart from the tests: a predicate to partition by.
@@ -28,26 +23,29 @@ pub struct Subject {
 }
 
 impl Subject {
+    /// A subject about one query.
     pub fn new(oracle: &str, test: Query) -> Self {
-        Subject {
-            oracle: oracle.to_string(),
-            setup: Vec::new(),
-            tests: vec![test.into()],
-            exprs: Vec::new(),
-            choices: BTreeMap::new(),
-        }
+        Subject::of(oracle, vec![test.into()])
     }
 
+    /// A subject about several statements.
+    pub fn of(oracle: &str, tests: Vec<Statement>) -> Self {
+        Subject { oracle: oracle.to_string(), tests, exprs: Vec::new(), choices: BTreeMap::new() }
+    }
+
+    /// The same with one more expression.
     pub fn with_expr(mut self, expr: Expr) -> Self {
         self.exprs.push(expr);
         self
     }
 
+    /// The same with a choice.
     pub fn with_choice(mut self, name: &str, choice: &str) -> Self {
         self.choices.insert(name.to_string(), choice.to_string());
         self
     }
 
+    /// A choice by its name.
     pub fn choice(&self, name: &str) -> Option<&str> {
         self.choices.get(name).map(String::as_str)
     }
@@ -59,4 +57,47 @@ impl Subject {
             _ => None,
         }
     }
+
+    /// The same about one query alone.
+    pub fn about(&self, query: &Query) -> Subject {
+        Subject {
+            oracle: self.oracle.clone(),
+            tests: vec![query.clone().into()],
+            exprs: self.exprs.clone(),
+            choices: self.choices.clone(),
+        }
+    }
+
+    /// All tests that are queries.
+    pub fn queries(&self) -> impl Iterator<Item = &Query> {
+        self.tests.iter().filter_map(|test| match test {
+            Statement::Query(query) => Some(&**query),
+            _ => None,
+        })
+    }
+}
+
+/// What an oracle proposes: a subject, and statements that have to run before it is checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Proposal {
+    /// Tables of the oracle's own, with their rows. They are built beside the database for this one check and
+    /// dropped after it; if it fails, they become part of the test case's setup.
+    pub brings: Vec<Statement>,
+    /// What is to be checked then.
+    pub subject: Subject,
+}
+
+impl From<Subject> for Proposal {
+    fn from(subject: Subject) -> Proposal {
+        Proposal { brings: Vec::new(), subject }
+    }
+}
+
+/// A subject and the database it is about: enough to check it again anywhere.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TestCase {
+    /// The statements that build the database, in order.
+    pub setup: Vec<Statement>,
+    /// What is asked of it.
+    pub subject: Subject,
 }

@@ -1,12 +1,13 @@
 //! What is drawn has one answer: the gate, which knows undefined queries, lets all of it through.
 
+use dissent_core::database::Database;
 use dissent_core::dialect::Dialect;
 use dissent_core::generate::{Generator, Policy, Stage, State};
-use dissent_core::oracle::gate;
+use dissent_core::oracle::kit::gate;
 use dissent_core::rng::Rng;
 use dissent_core::sql::render::to_sql;
 use dissent_core::sql::*;
-use dissent_core::subject::Subject;
+use dissent_core::subject::{Subject, TestCase};
 
 fn dialect(name: &str) -> Dialect {
     let version = match name {
@@ -35,7 +36,7 @@ fn database(rng: Rng, dialect: &Dialect, policy: &Policy) -> (State, Vec<Stateme
 }
 
 /// The queries of any shape that are drawn over many databases, each with what makes its database.
-fn queries(dialect: &Dialect) -> Vec<Subject> {
+fn queries(dialect: &Dialect) -> Vec<TestCase> {
     let policy = Policy::default();
     let mut queries = Vec::new();
     for seed in 0..150 {
@@ -43,7 +44,7 @@ fn queries(dialect: &Dialect) -> Vec<Subject> {
         let mut generator = Generator::new(Rng::new(seed + 1000), dialect, &state, &policy);
         for _ in 0..20 {
             if let Some(query) = generator.any_query() {
-                queries.push(Subject { setup: setup.clone(), ..Subject::new("norec", query) });
+                queries.push(TestCase { setup: setup.clone(), subject: Subject::new("norec", query) });
             }
         }
     }
@@ -55,7 +56,8 @@ fn every_recursion_that_is_drawn_ends_and_is_understood() {
     for name in ["sqlite", "duckdb", "postgres", "mysql", "clickhouse"] {
         let dialect = dialect(name);
         let mut drawn = 0;
-        for subject in queries(&dialect) {
+        for TestCase { setup, subject } in queries(&dialect) {
+            let database = Database::of(&setup, &dialect);
             assert!(subject.tests.iter().all(recursion::ends), "{:?}", subject.tests);
             let with = subject.query().and_then(|query| query.with.as_ref());
             let tables: Vec<&CommonTable> = with.iter().flat_map(|with| &with.tables).collect();
@@ -64,14 +66,13 @@ fn every_recursion_that_is_drawn_ends_and_is_understood() {
                 assert!(with.is_some_and(|with| with.recursive));
                 let recursion = table.recursion().expect("an anchor and a step");
                 assert!(recursion.is_of_one_affinity(), "{table:?}");
-                let mut state = State::default();
-                subject.setup.iter().for_each(|statement| state.apply(statement, &dialect));
-                let columns = state.columns_of_common(table, &dialect);
+                let columns = database.state().columns_of_common(table, &dialect);
                 assert_eq!(columns.len(), recursion.anchor.items.len());
                 assert_eq!(columns[0].pool.first(), Some(&Value::Int(1)));
             }
             // What is undefined is not drawn, recursive or not.
-            assert_eq!(gate::undefined(&subject, &dialect), None, "{}", to_sql(&subject.tests[0], &dialect));
+            let undefined = gate::undefined(&subject, &database, &dialect);
+            assert_eq!(undefined, None, "{}", to_sql(&subject.tests[0], &dialect));
         }
         assert!(drawn > 10, "{name} draws {drawn} recursions");
     }
@@ -81,17 +82,18 @@ fn every_recursion_that_is_drawn_ends_and_is_understood() {
 fn what_numbers_rows_has_a_total_order() {
     let dialect = dialect("postgres");
     let rows = |sql: &str| sql.contains("ROWS BETWEEN");
-    let framed = queries(&dialect).into_iter().filter(|subject| rows(&to_sql(&subject.tests[0], &dialect)));
-    let mut framed: Vec<Subject> = framed.collect();
+    let framed = queries(&dialect).into_iter().filter(|case| rows(&to_sql(&case.subject.tests[0], &dialect)));
+    let mut framed: Vec<TestCase> = framed.collect();
     assert!(framed.len() > 5, "{} frames of rows", framed.len());
-    for subject in &mut framed {
+    for TestCase { setup, subject } in &mut framed {
         // The same query over tables whose keys were taken away.
-        for statement in &mut subject.setup {
+        for statement in setup.iter_mut() {
             if let Statement::CreateTable(create) = statement {
                 create.columns.iter_mut().for_each(|column| column.constraints.clear());
                 create.constraints.clear();
             }
         }
-        assert_eq!(gate::undefined(subject, &dialect), Some("window without a total order"));
+        let database = Database::of(setup, &dialect);
+        assert_eq!(gate::undefined(subject, &database, &dialect), Some("window without a total order"));
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use dissent_core::finding::{Class, Evidence, Origin};
-use dissent_core::subject::Subject;
+use dissent_core::subject::TestCase;
 use dissent_engine::Source;
 
 use crate::death;
@@ -80,21 +80,21 @@ impl Checker {
         self.cpu_before + self.running.as_ref().map_or(0.0, |running| running.cpu_seconds)
     }
 
-    pub fn check(&mut self, subject: &Subject) -> anyhow::Result<Answer> {
+    pub fn check(&mut self, case: &TestCase) -> anyhow::Result<Answer> {
         // A process that somebody else ended says nothing about the subject: another one is asked.
-        match self.attempt(subject)? {
+        match self.attempt(case)? {
             Some(answer) => Ok(answer),
-            None => self.attempt(subject)?.context("the processes that check keep being ended from outside"),
+            None => self.attempt(case)?.context("the processes that check keep being ended from outside"),
         }
     }
 
     /// `None`: the process was ended, and neither by the engine nor by us.
-    fn attempt(&mut self, subject: &Subject) -> anyhow::Result<Option<Answer>> {
+    fn attempt(&mut self, case: &TestCase) -> anyhow::Result<Option<Answer>> {
         let mut running = match self.running.take() {
             Some(running) => running,
             None => self.start()?,
         };
-        let mut line = serde_json::to_vec(subject)?;
+        let mut line = serde_json::to_vec(case)?;
         line.push(b'\n');
         if let Some(input) = &mut running.process.input {
             // A process that is dead cannot read; its death is seen below.

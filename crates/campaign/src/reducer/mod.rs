@@ -10,10 +10,10 @@ use dissent_core::dialect::Dialect;
 use dissent_core::engine::Trouble;
 use dissent_core::finding::{Evidence, Finding, ReductionNote};
 use dissent_core::import;
-use dissent_core::oracle::health;
+use dissent_core::oracle::{self, crash, norec};
 use dissent_core::reduce::{self, Budget, Weight};
 use dissent_core::sql::Statement;
-use dissent_core::subject::Subject;
+use dissent_core::subject::TestCase;
 use dissent_core::triage;
 
 pub use checker::{Answer, Checker, Place};
@@ -37,7 +37,7 @@ pub trait Observer {
     /// Called before each check; `false` ends the reduction with what there is.
     fn goes_on(&mut self) -> bool;
     /// A smaller form was found.
-    fn smaller(&mut self, _subject: &Subject, _checks: u64) {}
+    fn smaller(&mut self, _case: &TestCase, _checks: u64) {}
 }
 
 pub struct Job<'a> {
@@ -63,22 +63,22 @@ impl Job<'_> {
         let class = finding.evidence.class;
         let started = Instant::now();
         let deadline = started + self.allowance.time;
-        let failures = match checker.check(&finding.subject)? {
+        let failures = match checker.check(&finding.case)? {
             Answer::Fails { evidence, setup_failures } if evidence.class == class => setup_failures,
             other => return Ok(Reduced::Unstable(why_unstable(&other))),
         };
-        let mut subject = finding.subject.clone();
+        let mut case = finding.case.clone();
         let mut allowed = failures.len();
         if allowed > 0 {
             // What fails does nothing: without it, no statement of the setup may fail from here on.
-            let without = without_statements(&subject, &failures);
+            let without = without_statements(&case, &failures);
             if matches!(checker.check(&without)?, Answer::Fails { evidence, setup_failures } if evidence.class == class && setup_failures.is_empty())
             {
-                subject = without;
+                case = without;
                 allowed = 0;
             }
         }
-        subject = read_texts(subject, self.dialect, |candidate| {
+        case = read_texts(case, self.dialect, |candidate| {
             let answer = checker.check(candidate)?;
             Ok(matches!(answer, Answer::Fails { evidence, setup_failures }
                 if evidence.class == class && setup_failures.len() <= allowed))
@@ -90,7 +90,7 @@ impl Job<'_> {
         let mut goes_on = true;
         let over = || Instant::now() >= deadline;
         let budget = Budget { checks: self.allowance.checks, over: &over };
-        let mut still_fails = |candidate: &Subject| {
+        let mut still_fails = |candidate: &TestCase| {
             goes_on = goes_on && observer.goes_on();
             if !goes_on {
                 return Ok(false);
@@ -108,23 +108,23 @@ impl Job<'_> {
                 _ => Ok(false),
             }
         };
-        let reduction = reduce::reduce(subject, self.dialect, reduce::all(), &budget, &mut still_fails)
+        let reduction = reduce::reduce(case, self.dialect, reduce::all(), &budget, &mut still_fails)
             .map_err(|trouble| anyhow!(trouble))?;
         let mut smaller = finding.clone();
         smaller.evidence = best.map_or_else(|| finding.evidence.clone(), |evidence| *evidence);
         smaller.triage.reduction = Some(ReductionNote {
             checks,
             complete: reduction.complete && goes_on,
-            statements_before: finding.subject.setup.len(),
-            tokens_before: Weight::of(&finding.subject, self.dialect).tokens,
-            tokens: Weight::of(&reduction.subject, self.dialect).tokens,
+            statements_before: finding.case.setup.len(),
+            tokens_before: Weight::of(&finding.case, self.dialect).tokens,
+            tokens: Weight::of(&reduction.case, self.dialect).tokens,
             seconds: None,
         });
-        smaller.subject = reduction.subject;
+        smaller.case = reduction.case;
         let restated = self.restate(&smaller, checker)?;
         smaller.triage.signature = Some(match &restated {
-            Some((subject, evidence)) => triage::signature(subject, evidence),
-            None => triage::signature(&smaller.subject, &smaller.evidence),
+            Some((case, evidence)) => triage::signature(case, evidence),
+            None => triage::signature(&smaller.case, &smaller.evidence),
         });
         if let Some(note) = &mut smaller.triage.reduction {
             // A clock tells no more than that.
@@ -141,25 +141,26 @@ impl Job<'_> {
         &self,
         finding: &Finding,
         checker: &mut Checker,
-    ) -> anyhow::Result<Option<(Subject, Box<Evidence>)>> {
-        let class = triage::restated_class(finding.evidence.class);
+    ) -> anyhow::Result<Option<(TestCase, Box<Evidence>)>> {
+        let class = norec::restate::class(finding.evidence.class);
         let failure = |answer: Answer| match answer {
             Answer::Fails { evidence, setup_failures } => {
                 (evidence.class == class && setup_failures.is_empty()).then_some(evidence)
             }
             _ => None,
         };
-        for question in triage::restatements(&finding.subject) {
+        let oracle = oracle::by_name(&finding.case.subject.oracle);
+        for question in oracle.map(|oracle| oracle.restate(&finding.case)).unwrap_or_default() {
             let Some(mut last) = failure(checker.check(&question)?) else { continue };
             let budget = Budget { checks: self.allowance.checks / 4, over: &|| false };
-            let mut still_fails = |candidate: &Subject| {
+            let mut still_fails = |candidate: &TestCase| {
                 let answer = checker.check(candidate).map_err(|error| Trouble(format!("{error:#}")))?;
                 let fails = failure(answer);
                 Ok(fails.map(|evidence| last = evidence).is_some())
             };
             let reduction = reduce::reduce(question, self.dialect, reduce::all(), &budget, &mut still_fails)
                 .map_err(|trouble| anyhow!(trouble))?;
-            return Ok(Some((reduction.subject, last)));
+            return Ok(Some((reduction.case, last)));
         }
         Ok(None)
     }
@@ -168,22 +169,27 @@ impl Job<'_> {
 /// What took the engine down is known as the text that ran. As trees, where they can be read and do the same, its
 /// statements can be reduced inside.
 fn read_texts(
-    subject: Subject,
+    case: TestCase,
     dialect: &Dialect,
-    mut still_fails: impl FnMut(&Subject) -> anyhow::Result<bool>,
-) -> anyhow::Result<Subject> {
-    if subject.oracle != health::NAME {
-        return Ok(subject);
+    mut still_fails: impl FnMut(&TestCase) -> anyhow::Result<bool>,
+) -> anyhow::Result<TestCase> {
+    if case.subject.oracle != crash::NAME {
+        return Ok(case);
     }
-    let mut all = subject.clone();
-    all.setup.iter_mut().chain(&mut all.tests).for_each(|statement| read_text(statement, dialect));
-    if all == subject || still_fails(&all)? {
+    let mut all = case.clone();
+    all.setup.iter_mut().chain(&mut all.subject.tests).for_each(|statement| read_text(statement, dialect));
+    if all == case || still_fails(&all)? {
         return Ok(all);
     }
-    let mut best = subject;
-    for at in 0..best.setup.len() + best.tests.len() {
+    let mut best = case;
+    for at in 0..best.setup.len() + best.subject.tests.len() {
         let mut one = best.clone();
-        one.setup.iter_mut().chain(&mut one.tests).skip(at).take(1).for_each(|text| read_text(text, dialect));
+        one.setup
+            .iter_mut()
+            .chain(&mut one.subject.tests)
+            .skip(at)
+            .take(1)
+            .for_each(|text| read_text(text, dialect));
         if one != best && still_fails(&one)? {
             best = one;
         }
@@ -207,12 +213,12 @@ fn why_unstable(answer: &Answer) -> String {
     }
 }
 
-fn without_statements(subject: &Subject, numbers: &[usize]) -> Subject {
-    let mut subject = subject.clone();
+fn without_statements(case: &TestCase, numbers: &[usize]) -> TestCase {
+    let mut case = case.clone();
     let mut at = 0;
-    subject.setup.retain(|_| {
+    case.setup.retain(|_| {
         at += 1;
         !numbers.contains(&(at - 1))
     });
-    subject
+    case
 }

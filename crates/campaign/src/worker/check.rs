@@ -6,11 +6,10 @@ use std::rc::Rc;
 use anyhow::{Context, anyhow};
 use dissent_core::dialect::Dialect;
 use dissent_core::engine::Engine;
-use dissent_core::finding::Verdict;
 use dissent_core::oracle;
 use dissent_core::session::Session;
-use dissent_core::subject::Subject;
-use dissent_core::walk;
+use dissent_core::subject::TestCase;
+use dissent_core::walk::{self, Rebuilt};
 
 use super::fault::Fault;
 use super::hunt::Scribe;
@@ -32,29 +31,28 @@ pub fn run(
     let mut scribe = Scribe { journal, fault };
     let mut session = Session::new(&mut *engine, dialect, &mut scribe, system::nanos);
     for line in subjects.lines() {
-        let subject: Subject = serde_json::from_str(&line?)?;
-        let checked = check(task, &subject, &mut session)?;
+        let case: TestCase = serde_json::from_str(&line?)?;
+        let checked = check(task, &case, &mut session)?;
         events.send(&Event::Checked(Box::new(checked)))?;
     }
     Ok(())
 }
 
-fn check(task: &CheckTask, subject: &Subject, session: &mut Session) -> anyhow::Result<Checked> {
-    let name = &subject.oracle;
+fn check(task: &CheckTask, case: &TestCase, session: &mut Session) -> anyhow::Result<Checked> {
+    let name = &case.subject.oracle;
     let oracle = oracle::by_name(name).with_context(|| {
         format!("the finding was made by the oracle '{name}', which this version of Dissent does not have")
     })?;
     let trouble = |trouble| anyhow!("{trouble}");
-    let setup_failures = walk::rebuild(subject, session).map_err(trouble)?;
-    let outcome = match setup_failures.len() {
-        failures if failures > task.setup_failures_allowed => {
-            CheckOutcome::CannotTell("the setup fails".to_string())
+    let (setup_failures, outcome) = match walk::rebuild(case, session).map_err(trouble)? {
+        Rebuilt::Harmed(evidence) => (Vec::new(), CheckOutcome::Differs(evidence)),
+        Rebuilt::Whole { failed } if failed.len() > task.setup_failures_allowed => {
+            (failed, CheckOutcome::CannotTell("the setup fails".to_string()))
         }
-        _ => match oracle.check(subject, session).map_err(trouble)? {
-            Verdict::Pass { .. } => CheckOutcome::Agrees,
-            Verdict::Skip(reason) => CheckOutcome::CannotTell(reason.into_owned()),
-            Verdict::Bug(evidence) => CheckOutcome::Differs(evidence),
-        },
+        Rebuilt::Whole { failed } => {
+            let verdict = oracle::check(oracle, &case.subject, session).map_err(trouble)?;
+            (failed, CheckOutcome::from(verdict))
+        }
     };
     if task.look_after {
         // Memory that a statement broke may be noticed only when it is given back.

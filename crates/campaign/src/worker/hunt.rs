@@ -13,7 +13,7 @@ use dissent_core::generate::Policy;
 use dissent_core::guide::Entry;
 use dissent_core::oracle::{self, Oracle};
 use dissent_core::session::{Counts, Journal as StatementJournal, Session};
-use dissent_core::subject::Subject;
+use dissent_core::subject::TestCase;
 use dissent_core::walk::{Lesson, Trail, Walk, Watcher};
 
 use super::fault::Fault;
@@ -121,6 +121,10 @@ impl StatementJournal for Scribe {
     fn built(&mut self, sql: &str) {
         self.journal.add_setup(sql);
     }
+
+    fn reset(&mut self) {
+        self.journal.start_over();
+    }
 }
 
 /// Counts what the walk does, and passes findings on at once.
@@ -181,10 +185,6 @@ impl Watcher for Reporter<'_> {
         true
     }
 
-    fn built(&mut self, sql: &str) {
-        self.journal.add_setup(sql);
-    }
-
     fn operations(&mut self, drawn: &[u32], succeeded: bool) {
         for operation in drawn {
             let (drawn, valid) = self.tally.operations.entry(*operation).or_insert((0, 0));
@@ -195,10 +195,6 @@ impl Watcher for Reporter<'_> {
 
     fn verdict(&mut self, oracle: &'static str, verdict: &Verdict) {
         self.tally.oracles.entry(Label::Borrowed(oracle)).or_default().count(verdict);
-    }
-
-    fn rebuilt(&mut self) {
-        self.journal.start_over();
     }
 
     fn learned(&mut self, lesson: &Lesson) {
@@ -219,12 +215,12 @@ impl Watcher for Reporter<'_> {
         }
     }
 
-    fn finding(&mut self, origin: Origin, subject: Subject, evidence: Evidence) {
-        self.send(Event::Finding(Box::new(Difference { origin, subject, evidence })));
+    fn finding(&mut self, origin: Origin, case: TestCase, evidence: Evidence) {
+        self.send(Event::Finding(Box::new(Difference { origin, case, evidence })));
     }
 
-    fn unstable(&mut self, origin: Origin, subject: Subject, evidence: Evidence) {
-        self.send(Event::Unstable(Box::new(Difference { origin, subject, evidence })));
+    fn unstable(&mut self, origin: Origin, case: TestCase, evidence: Evidence) {
+        self.send(Event::Unstable(Box::new(Difference { origin, case, evidence })));
     }
 }
 

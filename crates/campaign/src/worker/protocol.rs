@@ -11,7 +11,7 @@ use dissent_core::check::Read as ScriptRead;
 use dissent_core::finding::{Arm, Evidence, Origin, Verdict};
 use dissent_core::guide;
 use dissent_core::session::Counts;
-use dissent_core::subject::Subject;
+use dissent_core::subject::TestCase;
 use dissent_core::triage::known::Avoid;
 use dissent_engine::Source;
 use serde::{Deserialize, Serialize};
@@ -117,7 +117,7 @@ pub struct TrailTask {
 pub struct ReplayTask {
     pub source: Source,
     pub dialect: String,
-    pub subject: Subject,
+    pub case: TestCase,
     pub origin: Origin,
 }
 
@@ -157,7 +157,7 @@ pub enum Event {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Difference {
     pub origin: Origin,
-    pub subject: Subject,
+    pub case: TestCase,
     pub evidence: Evidence,
 }
 
@@ -274,6 +274,16 @@ pub enum CheckOutcome {
     Agrees,
     CannotTell(String),
     Differs(Box<Evidence>),
+}
+
+impl From<Verdict> for CheckOutcome {
+    fn from(verdict: Verdict) -> CheckOutcome {
+        match verdict {
+            Verdict::Pass { .. } => CheckOutcome::Agrees,
+            Verdict::Skip(reason) => CheckOutcome::CannotTell(reason.into_owned()),
+            Verdict::Bug(evidence) => CheckOutcome::Differs(evidence),
+        }
+    }
 }
 
 /// What came of a check whose process lived.

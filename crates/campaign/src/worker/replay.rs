@@ -5,7 +5,7 @@ use std::rc::Rc;
 use anyhow::{Context, anyhow};
 use dissent_core::dialect::Dialect;
 use dissent_core::engine::{Engine, Reply};
-use dissent_core::finding::{Arm, ArmOutcome, Verdict};
+use dissent_core::finding::Arm;
 use dissent_core::oracle;
 use dissent_core::session::Session;
 use dissent_core::walk;
@@ -25,7 +25,7 @@ pub fn run(
     fault: Option<Fault>,
 ) -> anyhow::Result<Replayed> {
     journal.begin_case(task.origin.database, task.origin.case);
-    let mut recorder = Recorder { setup_left: task.subject.setup.len(), ..Recorder::default() };
+    let mut recorder = Recorder { setup_left: task.case.setup.len(), ..Recorder::default() };
     let mut tap = Tap { engine, listener: &mut recorder };
     let mut scribe = Scribe { journal, fault };
     let mut session = Session::new(&mut tap, dialect, &mut scribe, system::nanos);
@@ -34,18 +34,14 @@ pub fn run(
 }
 
 fn check(task: &ReplayTask, session: &mut Session) -> anyhow::Result<CheckOutcome> {
-    let name = &task.subject.oracle;
+    let name = &task.case.subject.oracle;
     let oracle = oracle::by_name(name).with_context(|| {
         format!("the finding was made by the oracle '{name}', which this version of Dissent does not have")
     })?;
-    let verdict = walk::replay(&task.subject, oracle, session).map_err(|trouble| anyhow!(trouble))?;
+    let verdict = walk::replay(&task.case, oracle, session).map_err(|trouble| anyhow!(trouble))?;
     // Memory that a statement broke may be noticed only when it is given back.
     session.reset().map_err(|trouble| anyhow!(trouble))?;
-    Ok(match verdict {
-        Verdict::Pass { .. } => CheckOutcome::Agrees,
-        Verdict::Skip(reason) => CheckOutcome::CannotTell(reason.into_owned()),
-        Verdict::Bug(evidence) => CheckOutcome::Differs(evidence),
-    })
+    Ok(CheckOutcome::from(verdict))
 }
 
 /// Keeps what ran after the setup, and what failed in it.
@@ -65,12 +61,7 @@ impl Listener for Recorder {
             }
             return;
         }
-        let outcome = match reply {
-            Reply::Rows(rows) => ArmOutcome::Rows(rows.clone()),
-            Reply::Done { .. } => ArmOutcome::Done,
-            Reply::Failed(error) => ArmOutcome::Error(error.clone()),
-        };
         let label = format!("statement {}", self.ran.len() + 1);
-        self.ran.push(Arm { label, sql: sql.to_string(), outcome, plan: None });
+        self.ran.push(Arm { label, sql: sql.to_string(), outcome: reply.clone().into(), plan: None });
     }
 }

@@ -9,7 +9,7 @@ use dissent_core::engine::Engine;
 use dissent_core::finding::{Evidence, Origin, Verdict};
 use dissent_core::import;
 use dissent_core::session::Session;
-use dissent_core::subject::Subject;
+use dissent_core::subject::TestCase;
 use dissent_core::walk::Watcher;
 
 use super::fault::Fault;
@@ -69,19 +69,15 @@ impl Watcher for Teller<'_> {
         true
     }
 
-    fn built(&mut self, sql: &str) {
-        self.journal.add_setup(sql);
-    }
-
     fn verdict(&mut self, oracle: &'static str, verdict: &Verdict) {
         self.tally.oracles.entry(Label::Borrowed(oracle)).or_default().count(verdict);
     }
 
-    fn finding(&mut self, origin: Origin, subject: Subject, evidence: Evidence) {
-        self.send(&Event::Finding(Box::new(Difference { origin, subject, evidence })));
+    fn finding(&mut self, origin: Origin, case: TestCase, evidence: Evidence) {
+        self.send(&Event::Finding(Box::new(Difference { origin, case, evidence })));
     }
 
-    fn unstable(&mut self, origin: Origin, subject: Subject, evidence: Evidence) {
-        self.send(&Event::Unstable(Box::new(Difference { origin, subject, evidence })));
+    fn unstable(&mut self, origin: Origin, case: TestCase, evidence: Evidence) {
+        self.send(&Event::Unstable(Box::new(Difference { origin, case, evidence })));
     }
 }

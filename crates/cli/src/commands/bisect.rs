@@ -61,7 +61,8 @@ fn of_campaign(args: &BisectArgs) -> anyhow::Result<u8> {
     let bugs = regroup::regroup(campaign, about.keep_duplicates, &directories, &findings, &known)?;
     let mut out = std::io::stdout().lock();
     for bug in &bugs {
-        let name = bug.known.as_deref().or(bug.signature.as_deref()).unwrap_or("not reduced");
+        let signature = bug.signature.as_ref().map(ToString::to_string);
+        let name = bug.known.as_deref().or(signature.as_deref()).unwrap_or("not reduced");
         let versions = bug.versions.as_deref().unwrap_or("not dated");
         writeln!(out, "{:<28} seen {:>5}  {versions:<18}  {name}", bug.id, bug.count)?;
     }

@@ -56,7 +56,7 @@ fn measure(
         let mut here: Vec<&mut Row> = rows.iter_mut().filter(|row| target_of(row) == name).collect();
         let scripts: Vec<Script> = here.iter().map(|row| row.script.clone()).collect();
         for found in check(&target, &engine, &scripts, setting)?.findings {
-            caught(here[found.origin.database as usize]).insert(found.subject.oracle);
+            caught(here[found.origin.database as usize]).insert(found.case.subject.oracle);
         }
         versions.insert(name, engine.version);
     }

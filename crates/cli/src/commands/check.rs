@@ -11,9 +11,11 @@ use dissent_core::check::Read as ScriptRead;
 use dissent_core::dialect::Dialect;
 use dissent_core::finding::{Evidence, FINDING_FORMAT, Finding, Origin};
 use dissent_core::import;
-use dissent_core::oracle::health;
+use dissent_core::oracle::crash;
 use dissent_core::reduce::Weight;
+use dissent_core::report;
 use dissent_core::sql::Statement;
+use dissent_core::subject::TestCase;
 use dissent_engine::Target;
 
 use super::{Obtained, bug_table, check_hang_limit, choose_oracles, obtain};
@@ -137,7 +139,7 @@ fn fatal(
     let statement = Statement::Raw(remains.statement.clone().unwrap_or_default());
     Difference {
         origin: Origin { database: script, case: remains.case, ..Origin::default() },
-        subject: health::subject(setup, statement),
+        case: TestCase { setup, subject: crash::subject(statement) },
         evidence,
     }
 }
@@ -171,7 +173,7 @@ fn summarise(target: &Target, engine: &Obtained, scripts: &[Script], outcome: &O
     }
     let mut found: BTreeMap<&str, u64> = BTreeMap::new();
     for difference in &outcome.findings {
-        *found.entry(&difference.subject.oracle).or_insert(0) += 1;
+        *found.entry(&difference.case.subject.oracle).or_insert(0) += 1;
     }
     let _ = writeln!(out, "\n{:<16}{:>8}{:>10}{:>10}", "oracle", "checks", "findings", "skipped");
     for (oracle, tally) in &outcome.tally.oracles {
@@ -200,12 +202,12 @@ fn place(found: &Difference, scripts: &[Script], outcome: &Outcome) -> String {
 }
 
 fn show(found: &Difference, scripts: &[Script], outcome: &Outcome, out: &mut String) {
-    let (evidence, oracle) = (&found.evidence, &found.subject.oracle);
+    let (evidence, oracle) = (&found.evidence, &found.case.subject.oracle);
     let _ = writeln!(out, "\n{}: {} ({oracle})", place(found, scripts, outcome), evidence.class);
     for arm in &evidence.arms {
         let _ = writeln!(out, "  {}\n    {}", arm.label, arm.sql);
     }
-    let _ = writeln!(out, "  must hold: {}\n  but: {}", evidence.relation, evidence.difference);
+    let _ = writeln!(out, "  must hold: {}\n  but: {}", evidence.relation, report::failure(evidence));
 }
 
 /// Puts the findings on disk, reduced, each bug once.
@@ -242,14 +244,14 @@ fn keep(
         store.rewrite(&stored.directory, &finding)?;
         let bug = Bug {
             id: stored.id.clone(),
-            oracle: finding.subject.oracle.clone(),
+            oracle: finding.case.subject.oracle.clone(),
             class: finding.evidence.class,
             signature: finding.triage.signature.clone(),
             known: None,
             versions: None,
             count: 1,
-            statements: finding.subject.setup.len(),
-            tokens: Weight::of(&finding.subject, &dialect).tokens,
+            statements: finding.case.setup.len(),
+            tokens: Weight::of(&finding.case, &dialect).tokens,
             directory: stored.directory.clone(),
         };
         match bugs.sort(&bug) {
@@ -260,7 +262,7 @@ fn keep(
                     place(found, scripts, outcome),
                     bug.class,
                     bug.oracle,
-                    finding.evidence.difference,
+                    report::failure(&finding.evidence),
                     stored.directory.display()
                 );
                 bugs.add(bug);
@@ -295,7 +297,7 @@ fn finding(found: &Difference, plan: &Plan) -> Finding {
         target: plan.target.clone(),
         dialect: plan.dialect.clone(),
         engine_version: plan.engine_version.clone(),
-        subject: found.subject.clone(),
+        case: found.case.clone(),
         evidence: found.evidence.clone(),
         origin: found.origin,
         triage: Default::default(),

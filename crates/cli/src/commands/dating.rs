@@ -147,9 +147,8 @@ fn ask(
         // Memory that one crash broke must not be taken for the next.
         let mut own = (class == Class::Crash || processes == Processes::Own).then(fresh);
         let checker = own.as_mut().unwrap_or_else(|| shared.get_or_insert_with(fresh));
-        let answer = checker
-            .check(&finding.subject)
-            .with_context(|| format!("cannot check it on {}", version.name))?;
+        let answer =
+            checker.check(&finding.case).with_context(|| format!("cannot check it on {}", version.name))?;
         let status = match answer {
             Answer::Fails { evidence, .. } if evidence.class == class => Status::Bad,
             Answer::Holds { setup_failures } if setup_failures.is_empty() => Status::Good,

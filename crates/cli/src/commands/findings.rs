@@ -108,9 +108,9 @@ fn line(directory: &Path, bugs: &BTreeMap<String, Bug>) -> anyhow::Result<Line> 
     let dialect = Dialect::load(&finding.dialect, &finding.engine_version)?;
     Ok(Line {
         class: finding.evidence.class.to_string(),
-        oracle: finding.subject.oracle.clone(),
-        statements: finding.subject.setup.len(),
-        tokens: Weight::of(&finding.subject, &dialect).tokens,
+        oracle: finding.case.subject.oracle.clone(),
+        statements: finding.case.setup.len(),
+        tokens: Weight::of(&finding.case, &dialect).tokens,
         count: bugs.get(&id).map_or(1, |bug| bug.count),
         known: bugs.get(&id).and_then(|bug| bug.known.clone()),
         status: status(&finding, bugs.get(&id)),
@@ -118,7 +118,7 @@ fn line(directory: &Path, bugs: &BTreeMap<String, Bug>) -> anyhow::Result<Line> 
             let until = if history.first_good.is_some() { history.last_bad.as_str() } else { "" };
             format!("{}..{until}", if history.last_good.is_some() { &history.first_bad } else { "" })
         }),
-        signature: finding.triage.signature,
+        signature: finding.triage.signature.map(|signature| signature.to_string()),
         id,
     })
 }

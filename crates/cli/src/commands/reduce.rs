@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use dissent_core::dialect::Dialect;
 use dissent_core::finding::Finding;
 use dissent_core::reduce::Weight;
-use dissent_core::subject::Subject;
+use dissent_core::subject::TestCase;
 use dissent_engine::Target;
 
 use super::{check_hang_limit, obtain};
@@ -73,7 +73,7 @@ fn reduce(
         hang_limit: args.hang_limit,
     };
     let allowance = Allowance { checks: args.checks, time: args.time };
-    let before = (finding.subject.setup.len(), Weight::of(&finding.subject, &dialect).tokens);
+    let before = (finding.case.setup.len(), Weight::of(&finding.case, &dialect).tokens);
     let mut line = Line { before, dialect: &dialect, live: stderr().is_terminal(), shown: Instant::now() };
     let job = Job { place: &place, dialect: &dialect, allowance };
     let reduced = job.run(&finding, &mut line);
@@ -83,14 +83,14 @@ fn reduce(
         Reduced::Unstable(why) => return Ok(Err(why)),
     };
     record::rewrite(directory, &reduced, &dialect)?;
-    let tokens = Weight::of(&reduced.subject, &dialect).tokens;
+    let tokens = Weight::of(&reduced.case, &dialect).tokens;
     let (checks, complete) =
         reduced.triage.reduction.as_ref().map_or((0, true), |note| (note.checks, note.complete));
     Ok(Ok(format!(
         "{}: {} → {} statements, {} → {tokens} tokens ({checks} checks{})",
         directory.display(),
         before.0,
-        reduced.subject.setup.len(),
+        reduced.case.setup.len(),
         before.1,
         if complete { "" } else { ", stopped before the end; --checks and --time allow more" },
     )))
@@ -118,17 +118,17 @@ impl Observer for Line<'_> {
         true
     }
 
-    fn smaller(&mut self, subject: &Subject, checks: u64) {
+    fn smaller(&mut self, case: &TestCase, checks: u64) {
         if !self.live || self.shown.elapsed() < Duration::from_millis(100) {
             return;
         }
         self.shown = Instant::now();
-        let tokens = Weight::of(subject, self.dialect).tokens;
+        let tokens = Weight::of(case, self.dialect).tokens;
         let (statements, before) = self.before;
         let _ = write!(
             stderr(),
             "\r\x1b[2Kreducing: {statements} → {} statements, {before} → {tokens} tokens, {checks} checks",
-            subject.setup.len()
+            case.setup.len()
         );
         let _ = stderr().flush();
     }

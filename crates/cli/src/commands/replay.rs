@@ -26,7 +26,7 @@ pub fn run(args: ReplayArgs) -> anyhow::Result<u8> {
     let task = Task::Replay(ReplayTask {
         source: engine.source,
         dialect: finding.dialect.clone(),
-        subject: finding.subject.clone(),
+        case: finding.case.clone(),
         origin: finding.origin,
     });
     let ended = run_to_end(&task, memory, args.hang_limit)?;
@@ -36,12 +36,12 @@ pub fn run(args: ReplayArgs) -> anyhow::Result<u8> {
         out,
         "{} ({}), found on {} (version {}), replayed on {target} (version {})",
         finding.evidence.class,
-        finding.subject.oracle,
+        finding.case.subject.oracle,
         finding.target,
         finding.engine_version,
         engine.version
     );
-    let size = finding.subject.setup.len();
+    let size = finding.case.setup.len();
     let _ = writeln!(out, "setup: {size} statement{}", if size == 1 { "" } else { "s" });
     let code = judge(ended, &finding, &mut out)?;
     std::io::stdout().write_all(out.as_bytes())?;
@@ -87,7 +87,8 @@ fn conclude(replayed: &Replayed, finding: &Finding, out: &mut String) -> u8 {
     if let CheckOutcome::Differs(evidence) = &replayed.outcome {
         evidence.arms.iter().for_each(|arm| show(arm, out));
         let _ = writeln!(out, "\nmust hold: {}", evidence.relation);
-        let _ = writeln!(out, "still fails ({}): {}", evidence.class, evidence.difference);
+        let _ =
+            writeln!(out, "still fails ({}): {}", evidence.class, dissent_core::report::failure(evidence));
         return crate::FOUND;
     }
     replayed.ran.iter().for_each(|arm| show(arm, out));
@@ -95,7 +96,7 @@ fn conclude(replayed: &Replayed, finding: &Finding, out: &mut String) -> u8 {
         // Statements that worked where the finding was made and fail here leave another state: agreement
         // on it says nothing about the finding.
         _ if !failures.is_empty() => {
-            let (failed, all) = (failures.len(), finding.subject.setup.len());
+            let (failed, all) = (failures.len(), finding.case.setup.len());
             (format!("cannot tell: {failed} of {all} setup statements fail on this target"), crate::TROUBLE)
         }
         CheckOutcome::CannotTell(reason) => (format!("cannot tell: {reason}"), crate::TROUBLE),

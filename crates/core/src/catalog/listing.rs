@@ -35,7 +35,7 @@ pub fn candidates(
 ) -> Result<Vec<Candidate>, Trouble> {
     let mut all: Vec<Candidate> = Vec::new();
     for list in &plan.lists {
-        if let Reply::Rows(rows) = session.run(&Statement::Raw(list.clone()))? {
+        if let Reply::Rows(rows) = session.try_run(&Statement::Raw(list.clone()))? {
             all.extend(rows.iter().filter_map(listed));
         }
     }

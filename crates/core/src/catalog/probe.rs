@@ -11,7 +11,7 @@ use super::sample::{SampleType, plain_name};
 use super::{Arg, Catalog, Operation, OperationKind, Signature, Why};
 use crate::dialect::{Dialect, Feature};
 use crate::engine::{Reply, Rows, SqlError, Trouble};
-use crate::oracle::judge::compare_values;
+use crate::oracle::kit::judge::compare_values;
 use crate::session::Session;
 use crate::sql::*;
 
@@ -349,7 +349,7 @@ impl<'s, 'e> Prober<'s, 'e> {
         if !aggregate {
             query.order_by = vec![OrderItem { expr: key(), desc: false, nulls: None }];
         }
-        self.session.query(&query)
+        self.session.try_query(&query)
     }
 
     fn is_accepted(&mut self, expr: Expr) -> Result<bool, Trouble> {
@@ -431,7 +431,7 @@ impl<'s, 'e> Prober<'s, 'e> {
             let insert = insert(name.clone(), vec![ty.value(at)]);
             let mut taken = true;
             for statement in [create, insert] {
-                if let Reply::Failed(error) = self.session.run(&statement)? {
+                if let Reply::Failed(error) = self.session.try_run(&statement)? {
                     taken = false;
                     if error.class.is_harm() {
                         self.session.reset()?;
@@ -440,7 +440,7 @@ impl<'s, 'e> Prober<'s, 'e> {
             }
             let drop =
                 Statement::Drop { object: ObjectKind::Table, name: name.clone(), on: None, if_exists: true };
-            self.session.run(&drop)?;
+            self.session.try_run(&drop)?;
             match taken {
                 true => values.push(ty.values[at].clone()),
                 false if at == 0 => return Ok(false),
@@ -464,7 +464,7 @@ impl<'s, 'e> Prober<'s, 'e> {
             let order: Vec<usize> = if reversed { (0..ROWS).rev().collect() } else { (0..ROWS).collect() };
             let rows = order.into_iter().map(|row| insert(name.clone(), self.row(row)));
             for statement in std::iter::once(create).chain(rows).collect::<Vec<_>>() {
-                if let Reply::Failed(error) = self.session.run(&statement)? {
+                if let Reply::Failed(error) = self.session.try_run(&statement)? {
                     return Err(Trouble(format!("the table to probe with cannot be made: {error}")));
                 }
             }

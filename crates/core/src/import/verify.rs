@@ -2,7 +2,7 @@
 
 use super::Imported;
 use crate::engine::{Reply, Rows, Trouble};
-use crate::oracle::judge::{self, Equality};
+use crate::oracle::kit::judge::{self, Equality};
 use crate::session::Session;
 use crate::sql::{Name, Query, Select, SelectItem, Statement, TableRef};
 
@@ -20,7 +20,7 @@ pub fn verify(script: &mut [Imported], session: &mut Session) -> Result<Vec<Repl
     let mut replies = Vec::new();
     for imported in script.iter() {
         // Should the engine go down, it is known what was there by then.
-        replies.push(session.build(&Statement::Raw(imported.text.clone()))?);
+        replies.push(session.try_build(&Statement::Raw(imported.text.clone()))?);
     }
     let tables = tables(script);
     let state = contents(&tables, session)?;
@@ -48,7 +48,7 @@ fn rendered_pass(
     session: &mut Session,
 ) -> Result<bool, Trouble> {
     for (imported, original) in script.iter_mut().zip(originals) {
-        let reply = session.run(&imported.statement)?;
+        let reply = session.try_run(&imported.statement)?;
         if imported.refused.is_none() && !is_same(original, &reply) {
             let is_query = imported.query().is_some();
             imported.refuse(ANSWERED_OTHERWISE);
@@ -75,7 +75,7 @@ fn tables(script: &[Imported]) -> Vec<Statement> {
 }
 
 fn contents(tables: &[Statement], session: &mut Session) -> Result<Vec<Reply>, Trouble> {
-    tables.iter().map(|table| session.run(table)).collect()
+    tables.iter().map(|table| session.try_run(table)).collect()
 }
 
 /// Two replies that say the same; rows as multisets.

@@ -1,37 +1,33 @@
-//! The oracles: one file each, one line each in [`all`].
+//! The oracles: one folder each, one line each in [`all`]. What they share is in [`kit`].
 
-mod again;
-pub mod arms;
+pub mod crash;
 pub mod edc;
 pub mod epsc;
-mod freedom;
-pub mod gate;
-pub mod given;
-pub mod health;
 pub mod index;
 pub mod joinequiv;
-pub mod judge;
+pub mod kit;
 pub mod norec;
 pub mod plan;
 pub mod rowid;
 pub mod storage;
 pub mod tlp;
-pub(crate) mod twin;
-mod validate;
 pub mod valscope;
 
-pub use given::Given;
+use std::collections::BTreeSet;
 
-use crate::engine::Trouble;
-use crate::finding::Verdict;
+pub use kit::given::Given;
+
+use crate::engine::{Rows, Stop, Trouble};
+use crate::features::Features;
+use crate::finding::{Evidence, Verdict};
 use crate::generate::Generator;
 use crate::session::Session;
-use crate::subject::Subject;
+use crate::subject::{Proposal, Subject, TestCase};
 
 /// A way to ask one question twice.
 ///
 /// `propose` is random and touches no engine; `check` touches the engine and is not random. So a
-/// replay is `check(subject)`, and a reduction step is "edit the subject, `check` again".
+/// replay is `check(subject)`, and a reduction step is "edit the test case, `check` again".
 pub trait Oracle: Sync {
     /// The name a user types: `norec`.
     fn name(&self) -> &'static str;
@@ -46,7 +42,7 @@ pub trait Oracle: Sync {
     }
 
     /// A subject over the generator's schema, or `None` if the schema or the dialect has no room for one.
-    fn propose(&self, generator: &mut Generator) -> Option<Subject>;
+    fn propose(&self, generator: &mut Generator) -> Option<Proposal>;
 
     /// Subjects made of a query that was given rather than drawn, one for each choice that there is; none if the
     /// query has nothing that this oracle can work on. Not random either.
@@ -54,8 +50,25 @@ pub trait Oracle: Sync {
         Vec::new()
     }
 
-    /// Asks the engine both ways. The subject's state is already built when this is called.
-    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble>;
+    /// Asks the engine both ways, over the database that the session has built.
+    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Stop>;
+
+    /// What a reduced test case is made of, to tell bugs apart. An oracle leaves out what it wants of every
+    /// subject, whatever the bug is.
+    fn features(&self, case: &TestCase) -> BTreeSet<String> {
+        Features::default().of(case)
+    }
+
+    /// The same failure as test cases of another oracle, which may name it better: one cause shows to several
+    /// oracles, and to some of them in a roundabout way.
+    fn restate(&self, _case: &TestCase) -> Vec<TestCase> {
+        Vec::new()
+    }
+
+    /// What every arm should have returned, where the evidence tells.
+    fn expected(&self, _evidence: &Evidence) -> Option<Rows> {
+        None
+    }
 }
 
 /// Every oracle. A new one joins by one line here.
@@ -78,9 +91,9 @@ pub fn all() -> &'static [&'static dyn Oracle] {
     ]
 }
 
-/// An oracle by its exact name, also the one that only replays crashes.
+/// An oracle by its exact name, also the one that is always on and proposes nothing.
 pub fn by_name(name: &str) -> Option<&'static dyn Oracle> {
-    all().iter().copied().chain([&health::Health as &dyn Oracle]).find(|oracle| oracle.name() == name)
+    all().iter().copied().chain([&crash::Crash as &dyn Oracle]).find(|oracle| oracle.name() == name)
 }
 
 /// The oracles a user's word stands for: a name, a group (`tlp` for all `tlp-…`), or `all`.
@@ -89,4 +102,13 @@ pub fn select(word: &str) -> Vec<&'static dyn Oracle> {
         word == "all" || name == word || name.strip_prefix(word).is_some_and(|rest| rest.starts_with('-'))
     };
     all().iter().copied().filter(|oracle| belongs(oracle.name())).collect()
+}
+
+/// Checks a subject; harm to the engine is a verdict like any other.
+pub fn check(oracle: &dyn Oracle, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
+    match oracle.check(subject, session) {
+        Ok(verdict) => Ok(verdict),
+        Err(Stop::Harm(harm)) => Ok(Verdict::Bug(Box::new(crash::evidence(*harm)))),
+        Err(Stop::Trouble(trouble)) => Err(trouble),
+    }
 }

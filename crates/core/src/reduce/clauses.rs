@@ -3,7 +3,7 @@
 use super::sites::{change_query, change_select, each_query, each_select};
 use super::{Edit, Pass};
 use crate::sql::*;
-use crate::subject::Subject;
+use crate::subject::TestCase;
 
 /// A choice an oracle can do without.
 pub struct Choices;
@@ -13,9 +13,9 @@ impl Pass for Choices {
         "choices"
     }
 
-    fn candidates(&self, subject: &Subject) -> Vec<Edit> {
-        let without = |name: String| Edit::new(move |subject| subject.choices.remove(&name).is_some());
-        subject.choices.keys().cloned().map(without).collect()
+    fn candidates(&self, case: &TestCase) -> Vec<Edit> {
+        let without = |name: String| Edit::new(move |case| case.subject.choices.remove(&name).is_some());
+        case.subject.choices.keys().cloned().map(without).collect()
     }
 }
 
@@ -26,10 +26,10 @@ impl Pass for Clauses {
         "clauses"
     }
 
-    fn candidates(&self, subject: &Subject) -> Vec<Edit> {
+    fn candidates(&self, case: &TestCase) -> Vec<Edit> {
         let mut edits = Vec::new();
-        each_query(subject, |at, query| of_query(at, query, &mut edits));
-        each_select(subject, |at, select| of_select(at, select, &mut edits));
+        each_query(case, |at, query| of_query(at, query, &mut edits));
+        each_select(case, |at, select| of_select(at, select, &mut edits));
         edits
     }
 }
@@ -45,7 +45,7 @@ fn remove<T>(list: &mut Vec<T>, at: usize) -> bool {
 
 fn of_query(at: usize, query: &Query, edits: &mut Vec<Edit>) {
     let mut push = |f: fn(&mut Query) -> bool| {
-        edits.push(Edit::new(move |subject| change_query(subject, at, f)));
+        edits.push(Edit::new(move |case| change_query(case, at, f)));
     };
     if query.with.is_some() {
         push(|query| query.with.take().is_some());
@@ -77,11 +77,9 @@ fn of_query(at: usize, query: &Query, edits: &mut Vec<Edit>) {
         push(|query| query.locking.take().is_some());
     }
     for key in (0..query.order_by.len()).rev() {
-        edits.push(Edit::new(move |subject| {
-            change_query(subject, at, |query| remove(&mut query.order_by, key))
-        }));
-        edits.push(Edit::new(move |subject| {
-            change_query(subject, at, |query| {
+        edits.push(Edit::new(move |case| change_query(case, at, |query| remove(&mut query.order_by, key))));
+        edits.push(Edit::new(move |case| {
+            change_query(case, at, |query| {
                 query
                     .order_by
                     .get_mut(key)
@@ -91,22 +89,22 @@ fn of_query(at: usize, query: &Query, edits: &mut Vec<Edit>) {
     }
     let common = query.with.as_ref().map_or(0, |with| with.tables.len());
     for table in (0..common).rev() {
-        edits.push(Edit::new(move |subject| {
-            change_query(subject, at, |query| {
+        edits.push(Edit::new(move |case| {
+            change_query(case, at, |query| {
                 query
                     .with
                     .as_mut()
                     .is_some_and(|with| with.tables.len() > 1 && remove(&mut with.tables, table))
             })
         }));
-        edits.push(Edit::new(move |subject| {
-            change_query(subject, at, |query| {
+        edits.push(Edit::new(move |case| {
+            change_query(case, at, |query| {
                 let table = query.with.as_mut().and_then(|with| with.tables.get_mut(table));
                 table.is_some_and(|table| table.materialized.take().is_some())
             })
         }));
-        edits.push(Edit::new(move |subject| {
-            change_query(subject, at, |query| {
+        edits.push(Edit::new(move |case| {
+            change_query(case, at, |query| {
                 let table = query.with.as_mut().and_then(|with| with.tables.get_mut(table));
                 table.is_some_and(|table| !std::mem::take(&mut table.columns).is_empty())
             })
@@ -123,7 +121,7 @@ fn keep_side(body: &mut Body, keep_left: bool) -> bool {
 
 fn of_select(at: usize, select: &Select, edits: &mut Vec<Edit>) {
     let mut push = |f: fn(&mut Select) -> bool| {
-        edits.push(Edit::new(move |subject| change_select(subject, at, f)));
+        edits.push(Edit::new(move |case| change_select(case, at, f)));
     };
     if select.filter.is_some() {
         push(|select| select.filter.take().is_some());
@@ -146,8 +144,8 @@ fn of_select(at: usize, select: &Select, edits: &mut Vec<Edit>) {
     for key in (0..select.group_by.len()).rev() {
         // With the items that select the key: some oracles want exactly the keys.
         for with_items in [true, false] {
-            edits.push(Edit::new(move |subject| {
-                change_select(subject, at, |select| without_key(select, key, with_items))
+            edits.push(Edit::new(move |case| {
+                change_select(case, at, |select| without_key(select, key, with_items))
             }));
         }
     }
@@ -189,28 +187,28 @@ impl Pass for Items {
         "items"
     }
 
-    fn candidates(&self, subject: &Subject) -> Vec<Edit> {
+    fn candidates(&self, case: &TestCase) -> Vec<Edit> {
         let mut edits = Vec::new();
-        each_query(subject, |at, query| {
+        each_query(case, |at, query| {
             let Body::Compound { .. } = &query.body else { return };
             for item in (0..width(&query.body)).rev() {
-                edits.push(Edit::new(move |subject| {
-                    change_query(subject, at, |query| without_column(&mut query.body, item))
+                edits.push(Edit::new(move |case| {
+                    change_query(case, at, |query| without_column(&mut query.body, item))
                 }));
             }
         });
-        each_select(subject, |at, select| {
+        each_select(case, |at, select| {
             for item in (0..select.items.len()).rev() {
                 if select.items.len() > 1 {
-                    edits.push(Edit::new(move |subject| {
-                        change_select(subject, at, |select| {
+                    edits.push(Edit::new(move |case| {
+                        change_select(case, at, |select| {
                             select.items.len() > 1 && remove(&mut select.items, item)
                         })
                     }));
                 }
                 if let SelectItem::Expr { alias: Some(_), .. } = &select.items[item] {
-                    edits.push(Edit::new(move |subject| {
-                        change_select(subject, at, |select| match select.items.get_mut(item) {
+                    edits.push(Edit::new(move |case| {
+                        change_select(case, at, |select| match select.items.get_mut(item) {
                             Some(SelectItem::Expr { alias, .. }) => alias.take().is_some(),
                             _ => false,
                         })

@@ -5,7 +5,7 @@ use super::sites::statements;
 use super::{Edit, Pass};
 use crate::sql::visit::any_expr;
 use crate::sql::*;
-use crate::subject::Subject;
+use crate::subject::TestCase;
 
 pub struct Columns;
 
@@ -14,9 +14,9 @@ impl Pass for Columns {
         "columns"
     }
 
-    fn candidates(&self, subject: &Subject) -> Vec<Edit> {
+    fn candidates(&self, case: &TestCase) -> Vec<Edit> {
         let mut edits = Vec::new();
-        for statement in statements(subject) {
+        for statement in statements(case) {
             let Statement::CreateTable(create) = statement else { continue };
             // The columns that an INSERT without a list fills, in order.
             let filled: Vec<Name> = create
@@ -27,10 +27,10 @@ impl Pass for Columns {
                 .collect();
             for column in create.columns.iter().rev() {
                 let (table, column, filled) = (create.name.clone(), column.name.clone(), filled.clone());
-                edits.push(Edit::new(move |subject| {
-                    subject.setup.retain_mut(|statement| without(statement, &table, &column, &filled));
-                    subject.tests.retain_mut(|statement| without(statement, &table, &column, &filled));
-                    !subject.tests.is_empty()
+                edits.push(Edit::new(move |case| {
+                    case.setup.retain_mut(|statement| without(statement, &table, &column, &filled));
+                    case.subject.tests.retain_mut(|statement| without(statement, &table, &column, &filled));
+                    !case.subject.tests.is_empty()
                 }));
             }
         }

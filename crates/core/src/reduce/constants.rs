@@ -3,7 +3,7 @@
 use super::sites::{change_expr, each_expr, replace_everywhere};
 use super::{Edit, Pass};
 use crate::sql::*;
-use crate::subject::Subject;
+use crate::subject::TestCase;
 
 pub struct Constants;
 
@@ -12,10 +12,10 @@ impl Pass for Constants {
         "constants"
     }
 
-    fn candidates(&self, subject: &Subject) -> Vec<Edit> {
+    fn candidates(&self, case: &TestCase) -> Vec<Edit> {
         let mut distinct: Vec<Value> = Vec::new();
         let mut places: Vec<(usize, Value)> = Vec::new();
-        each_expr(subject, |at, expr| {
+        each_expr(case, |at, expr| {
             if let Expr::Literal(value) | Expr::Bound(value) = expr {
                 places.push((at, value.clone()));
                 if !distinct.contains(value) {
@@ -28,8 +28,8 @@ impl Pass for Constants {
         for value in &distinct {
             for simpler in simpler(value) {
                 let value = value.clone();
-                edits.push(Edit::new(move |subject| {
-                    replace_everywhere(subject, |expr| match expr {
+                edits.push(Edit::new(move |case| {
+                    replace_everywhere(case, |expr| match expr {
                         Expr::Literal(other) if *other == value => Some(Expr::Literal(simpler.clone())),
                         Expr::Bound(other) if *other == value => Some(Expr::Bound(simpler.clone())),
                         _ => None,
@@ -39,8 +39,8 @@ impl Pass for Constants {
         }
         for (at, value) in places {
             for simpler in simpler(&value) {
-                edits.push(Edit::new(move |subject| {
-                    change_expr(subject, at, |expr| {
+                edits.push(Edit::new(move |case| {
+                    change_expr(case, at, |expr| {
                         *expr = match expr {
                             Expr::Bound(_) => Expr::Bound(simpler.clone()),
                             _ => Expr::Literal(simpler.clone()),
@@ -50,8 +50,8 @@ impl Pass for Constants {
                 }));
             }
             // What is no parameter is easier to read.
-            edits.push(Edit::new(move |subject| {
-                change_expr(subject, at, |expr| match expr {
+            edits.push(Edit::new(move |case| {
+                change_expr(case, at, |expr| match expr {
                     Expr::Bound(_) => {
                         *expr = Expr::Literal(value.clone());
                         true

@@ -7,7 +7,7 @@ use super::{Edit, Pass};
 use crate::dialect::Dialect;
 use crate::engine::Trouble;
 use crate::sql::recursion;
-use crate::subject::Subject;
+use crate::subject::TestCase;
 
 /// What a reduction may use.
 pub struct Budget<'a> {
@@ -20,7 +20,7 @@ pub struct Budget<'a> {
 /// What came of a reduction.
 #[derive(Debug)]
 pub struct Reduction {
-    pub subject: Subject,
+    pub case: TestCase,
     /// Candidates that were checked.
     pub checks: u64,
     /// No pass finds anything more: the budget was enough.
@@ -29,25 +29,25 @@ pub struct Reduction {
     pub kept: BTreeMap<&'static str, u64>,
 }
 
-/// Repeats the passes until none of them makes the subject smaller, or the budget is used up.
+/// Repeats the passes until none of them makes the test case smaller, or the budget is used up.
 ///
 /// `still_fails` builds a candidate's state on a fresh database and checks it; it must say no unless it
 /// fails in the same way. Deterministic as far as `still_fails` and the budget are.
 pub fn reduce(
-    subject: Subject,
+    case: TestCase,
     dialect: &Dialect,
     passes: &[&dyn Pass],
     budget: &Budget,
-    still_fails: &mut dyn FnMut(&Subject) -> Result<bool, Trouble>,
+    still_fails: &mut dyn FnMut(&TestCase) -> Result<bool, Trouble>,
 ) -> Result<Reduction, Trouble> {
-    let start = text(&subject, dialect);
+    let start = text(&case, dialect);
     let mut driver = Driver {
         dialect,
         budget,
         still_fails,
         weight: Weight::of_text(&start),
         refused: HashSet::new(),
-        reduction: Reduction { subject, checks: 0, complete: false, kept: BTreeMap::new() },
+        reduction: Reduction { case, checks: 0, complete: false, kept: BTreeMap::new() },
     };
     loop {
         let before = driver.weight;
@@ -66,8 +66,8 @@ pub fn reduce(
 struct Driver<'a> {
     dialect: &'a Dialect,
     budget: &'a Budget<'a>,
-    still_fails: &'a mut dyn FnMut(&Subject) -> Result<bool, Trouble>,
-    /// Of the subject as it is now.
+    still_fails: &'a mut dyn FnMut(&TestCase) -> Result<bool, Trouble>,
+    /// Of the test case as it is now.
     weight: Weight,
     /// Candidates that did not fail: the last round tries most of them again.
     refused: HashSet<String>,
@@ -78,14 +78,14 @@ impl Driver<'_> {
     /// One pass, once through. `false`: the budget is used up.
     fn run(&mut self, pass: &dyn Pass) -> Result<bool, Trouble> {
         let mut at = 0;
-        let mut edits = pass.candidates(&self.reduction.subject);
+        let mut edits = pass.candidates(&self.reduction.case);
         while at < edits.len() {
             match self.attempt(&edits[at])? {
                 Attempt::OutOfBudget => return Ok(false),
                 Attempt::Refused => at += 1,
                 Attempt::Kept => {
                     *self.reduction.kept.entry(pass.name()).or_insert(0) += 1;
-                    edits = pass.candidates(&self.reduction.subject);
+                    edits = pass.candidates(&self.reduction.case);
                 }
             }
         }
@@ -93,10 +93,10 @@ impl Driver<'_> {
     }
 
     fn attempt(&mut self, edit: &Edit) -> Result<Attempt, Trouble> {
-        let Some(candidate) = edit.apply(&self.reduction.subject) else { return Ok(Attempt::Refused) };
+        let Some(candidate) = edit.apply(&self.reduction.case) else { return Ok(Attempt::Refused) };
         // Without what ends it a recursion would only be cut off, after long.
-        let ends = |subject: &Subject| subject.tests.iter().all(recursion::ends);
-        if !ends(&candidate) && ends(&self.reduction.subject) {
+        let ends = |case: &TestCase| case.subject.tests.iter().all(recursion::ends);
+        if !ends(&candidate) && ends(&self.reduction.case) {
             return Ok(Attempt::Refused);
         }
         let text = text(&candidate, self.dialect);
@@ -109,7 +109,7 @@ impl Driver<'_> {
         }
         self.reduction.checks += 1;
         if (self.still_fails)(&candidate)? {
-            self.reduction.subject = candidate;
+            self.reduction.case = candidate;
             self.weight = weight;
             return Ok(Attempt::Kept);
         }
@@ -128,10 +128,11 @@ enum Attempt {
 mod tests {
     use super::*;
     use crate::sql::*;
+    use crate::subject::Subject;
 
     /// `WITH RECURSIVE d0 AS (SELECT 1 AS c0 UNION ALL SELECT d0.c0 + 1 FROM d0 WHERE d0.c0 < 3 AND d0.c0 > 0)
     /// SELECT d0.c0 FROM d0`.
-    fn counting() -> Subject {
+    fn counting() -> TestCase {
         let own = || Expr::column("d0", "c0");
         let select = |item: SelectItem| Select { items: vec![item], ..Select::default() };
         let anchor = select(SelectItem::Expr { expr: Expr::int(1), alias: Some("c0".into()) });
@@ -146,18 +147,18 @@ mod tests {
         let table = CommonTable { name: "d0".into(), columns: Vec::new(), materialized: None, query };
         let with = Some(With { recursive: true, tables: vec![table] });
         let all = Select { from: vec![TableRef::table("d0")], ..select(own().into()) };
-        Subject::new("norec", Query { with, ..Query::select(all) })
+        TestCase { setup: Vec::new(), subject: Subject::new("norec", Query { with, ..Query::select(all) }) }
     }
 
     fn reduced(keep: &str) -> String {
         let dialect = Dialect::load("sqlite", "3.54.1").unwrap();
         let budget = Budget { checks: 10_000, over: &|| false };
-        let mut fails = |candidate: &Subject| {
-            assert!(candidate.tests.iter().all(recursion::ends), "{candidate:?}");
+        let mut fails = |candidate: &TestCase| {
+            assert!(candidate.subject.tests.iter().all(recursion::ends), "{candidate:?}");
             Ok(text(candidate, &dialect).contains(keep))
         };
         let reduction = reduce(counting(), &dialect, crate::reduce::all(), &budget, &mut fails).unwrap();
-        text(&reduction.subject, &dialect)
+        text(&reduction.case, &dialect)
     }
 
     #[test]

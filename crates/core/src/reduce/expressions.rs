@@ -4,7 +4,7 @@ use super::sites::{change_expr, children, each_expr, replace_in_tests};
 use super::{Edit, Pass};
 use crate::sql::visit::any_expr;
 use crate::sql::*;
-use crate::subject::Subject;
+use crate::subject::TestCase;
 
 /// One expression at a time.
 pub struct Expressions;
@@ -14,12 +14,12 @@ impl Pass for Expressions {
         "expressions"
     }
 
-    fn candidates(&self, subject: &Subject) -> Vec<Edit> {
+    fn candidates(&self, case: &TestCase) -> Vec<Edit> {
         let mut edits = Vec::new();
-        each_expr(subject, |at, expr| {
+        each_expr(case, |at, expr| {
             for simpler in simpler(expr) {
-                edits.push(Edit::new(move |subject| {
-                    change_expr(subject, at, |expr| {
+                edits.push(Edit::new(move |case| {
+                    change_expr(case, at, |expr| {
                         *expr = simpler.clone();
                         true
                     })
@@ -39,9 +39,9 @@ impl Pass for Together {
         "together"
     }
 
-    fn candidates(&self, subject: &Subject) -> Vec<Edit> {
+    fn candidates(&self, case: &TestCase) -> Vec<Edit> {
         let mut met: Vec<(Expr, bool)> = Vec::new();
-        each_expr(subject, |_, expr| {
+        each_expr(case, |_, expr| {
             if matches!(expr, Expr::Literal(_) | Expr::Bound(_)) {
                 return;
             }
@@ -54,8 +54,8 @@ impl Pass for Together {
         for (expr, _) in met.into_iter().filter(|(_, again)| *again) {
             for simpler in simpler(&expr) {
                 let expr = expr.clone();
-                edits.push(Edit::new(move |subject| {
-                    replace_in_tests(subject, |other| (*other == expr).then(|| simpler.clone()))
+                edits.push(Edit::new(move |case| {
+                    replace_in_tests(case, |other| (*other == expr).then(|| simpler.clone()))
                 }));
             }
         }

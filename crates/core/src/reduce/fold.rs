@@ -4,7 +4,7 @@ use super::names::{rename_column, rename_relation};
 use super::statements::mentions;
 use super::{Edit, Pass};
 use crate::sql::*;
-use crate::subject::Subject;
+use crate::subject::TestCase;
 
 pub struct Fold;
 
@@ -13,19 +13,19 @@ impl Pass for Fold {
         "fold"
     }
 
-    fn candidates(&self, subject: &Subject) -> Vec<Edit> {
+    fn candidates(&self, case: &TestCase) -> Vec<Edit> {
         let altered = |statement: &Statement| matches!(statement, Statement::AlterTable { .. });
-        let places = (0..subject.setup.len()).rev().filter(|at| altered(&subject.setup[*at]));
-        places.map(|at| Edit::new(move |subject| fold(subject, at))).collect()
+        let places = (0..case.setup.len()).rev().filter(|at| altered(&case.setup[*at]));
+        places.map(|at| Edit::new(move |case| fold(case, at))).collect()
     }
 }
 
-fn fold(subject: &mut Subject, at: usize) -> bool {
-    if at >= subject.setup.len() {
+fn fold(case: &mut TestCase, at: usize) -> bool {
+    if at >= case.setup.len() {
         return false;
     }
-    let Statement::AlterTable { table, action } = subject.setup.remove(at) else { return false };
-    let before = &mut subject.setup[..at];
+    let Statement::AlterTable { table, action } = case.setup.remove(at) else { return false };
+    let before = &mut case.setup[..at];
     match action {
         AlterAction::AddColumn(column) => add_column(before, &table, column),
         AlterAction::RenameTable(to) => {

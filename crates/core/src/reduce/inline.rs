@@ -3,7 +3,7 @@
 use super::sites::{change_select, change_table, each_select, each_table, replace_in_tests};
 use super::{Edit, Pass};
 use crate::sql::*;
-use crate::subject::Subject;
+use crate::subject::TestCase;
 
 pub struct Inline;
 
@@ -12,9 +12,9 @@ impl Pass for Inline {
         "inline"
     }
 
-    fn candidates(&self, subject: &Subject) -> Vec<Edit> {
+    fn candidates(&self, case: &TestCase) -> Vec<Edit> {
         let mut edits = Vec::new();
-        let views: Vec<CreateView> = subject
+        let views: Vec<CreateView> = case
             .setup
             .iter()
             .filter_map(|statement| match statement {
@@ -22,30 +22,30 @@ impl Pass for Inline {
                 _ => None,
             })
             .collect();
-        let common = common_tables(subject);
-        each_table(subject, |at, table| {
+        let common = common_tables(case);
+        each_table(case, |at, table| {
             let TableRef::Table { name, alias, .. } = table else { return };
             let alias = alias.as_ref().unwrap_or(name).clone();
             if let Some(view) = views.iter().find(|view| view.name == *name) {
                 let (view, alias) = (view.clone(), alias);
-                edits.push(Edit::new(move |subject| {
-                    let used = change_table(subject, at, |table| {
+                edits.push(Edit::new(move |case| {
+                    let used = change_table(case, at, |table| {
                         *table = derived(&view.query, &alias);
                         true
                     });
-                    subject.setup.retain(|statement| {
+                    case.setup.retain(|statement| {
                         !matches!(statement, Statement::CreateView(other) if other.name == view.name)
                     });
                     used
                 }));
             } else if let Some(table) = common.iter().find(|table| table.name == *name) {
                 let (query, alias) = (table.query.clone(), alias);
-                edits.push(Edit::new(move |subject| {
-                    let used = change_table(subject, at, |table| {
+                edits.push(Edit::new(move |case| {
+                    let used = change_table(case, at, |table| {
                         *table = derived(&query, &alias);
                         true
                     });
-                    for test in &mut subject.tests {
+                    for test in &mut case.subject.tests {
                         if let Statement::Query(query) = test {
                             query.with = None;
                         }
@@ -54,18 +54,18 @@ impl Pass for Inline {
                 }));
             }
         });
-        each_select(subject, |at, select| {
+        each_select(case, |at, select| {
             for relation in 0..select.from.len() {
                 if matches!(select.from[relation], TableRef::Derived { .. }) {
-                    edits.push(Edit::new(move |subject| dissolve(subject, at, relation)));
+                    edits.push(Edit::new(move |case| dissolve(case, at, relation)));
                 }
             }
         });
-        each_table(subject, |at, table| {
+        each_table(case, |at, table| {
             if let TableRef::Join { left, right, .. } = table {
                 for (side, inner) in [(true, left), (false, right)] {
                     if matches!(**inner, TableRef::Derived { .. }) {
-                        edits.push(Edit::new(move |subject| dissolve_in_join(subject, at, side)));
+                        edits.push(Edit::new(move |case| dissolve_in_join(case, at, side)));
                     }
                 }
             }
@@ -74,8 +74,8 @@ impl Pass for Inline {
     }
 }
 
-fn common_tables(subject: &Subject) -> Vec<CommonTable> {
-    let queries = subject.tests.iter().filter_map(|test| match test {
+fn common_tables(case: &TestCase) -> Vec<CommonTable> {
+    let queries = case.subject.tests.iter().filter_map(|test| match test {
         Statement::Query(query) => query.with.as_ref(),
         _ => None,
     });
@@ -128,9 +128,9 @@ fn parts(table: &TableRef) -> Option<Parts> {
 }
 
 /// A derived table of a FROM list, its WHERE joined to that of the query.
-fn dissolve(subject: &mut Subject, at: usize, relation: usize) -> bool {
+fn dissolve(case: &mut TestCase, at: usize, relation: usize) -> bool {
     let mut found = None;
-    let changed = change_select(subject, at, |select| {
+    let changed = change_select(case, at, |select| {
         let Some(parts) = select.from.get(relation).and_then(parts) else { return false };
         select.from[relation] = parts.relation.clone();
         if let Some(filter) = parts.filter.clone() {
@@ -142,13 +142,13 @@ fn dissolve(subject: &mut Subject, at: usize, relation: usize) -> bool {
         found = Some(parts);
         true
     });
-    changed && found.is_some_and(|parts| resolve(subject, &parts))
+    changed && found.is_some_and(|parts| resolve(case, &parts))
 }
 
 /// A derived table in a join; its WHERE is left out, because where it belongs depends on the join.
-fn dissolve_in_join(subject: &mut Subject, at: usize, left_side: bool) -> bool {
+fn dissolve_in_join(case: &mut TestCase, at: usize, left_side: bool) -> bool {
     let mut found = None;
-    let changed = change_table(subject, at, |table| {
+    let changed = change_table(case, at, |table| {
         let TableRef::Join { left, right, .. } = table else { return false };
         let side = if left_side { left } else { right };
         let Some(parts) = parts(side) else { return false };
@@ -156,12 +156,12 @@ fn dissolve_in_join(subject: &mut Subject, at: usize, left_side: bool) -> bool {
         found = Some(parts);
         true
     });
-    changed && found.is_some_and(|parts| resolve(subject, &parts))
+    changed && found.is_some_and(|parts| resolve(case, &parts))
 }
 
 /// Columns of the derived table become what they stand for.
-fn resolve(subject: &mut Subject, parts: &Parts) -> bool {
-    replace_in_tests(subject, |expr| match expr {
+fn resolve(case: &mut TestCase, parts: &Parts) -> bool {
+    replace_in_tests(case, |expr| match expr {
         Expr::Column(ColumnRef { table: Some(table), column }) if *table == parts.alias => {
             let stands_for = parts.columns.iter().find(|(name, _)| name == column);
             stands_for.map(|(_, expr)| expr.clone())

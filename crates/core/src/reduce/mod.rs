@@ -1,7 +1,7 @@
 //! Reduction: the same bug in fewer words.
 //!
-//! A [`Pass`] proposes edits of a subject; the [driver](reduce) makes each of them, asks whether the
-//! subject still fails in the same way, and keeps those that do. Edits are made on the tree and the arms
+//! A [`Pass`] proposes edits of a test case; the [driver](reduce) makes each of them, asks whether the
+//! test case still fails in the same way, and keeps those that do. Edits are made on the tree and the arms
 //! are derived anew by the oracle's `check`, so no edit can break the relation between them: one that
 //! makes no sense (a column that is used no longer exists) only fails to reproduce.
 
@@ -23,31 +23,31 @@ mod weight;
 pub use driver::{Budget, Reduction, reduce};
 pub use weight::{Weight, tokens, tokens_beyond_keywords};
 
-use crate::subject::Subject;
+use crate::subject::TestCase;
 
-/// One way to make a subject smaller.
+/// One way to make a test case smaller.
 pub trait Pass: Sync {
     /// The name reports and tests use: `statements`.
     fn name(&self) -> &'static str;
 
-    /// The edits that could be made to this subject, the most promising first.
+    /// The edits that could be made to this test case, the most promising first.
     ///
     /// The driver goes on at the same place of the list after an edit that was kept, so a pass that
     /// takes things away lists them in an order that taking one away does not disturb.
-    fn candidates(&self, subject: &Subject) -> Vec<Edit>;
+    fn candidates(&self, case: &TestCase) -> Vec<Edit>;
 }
 
-/// A change of a subject; `false` if there was nothing to change after all.
-pub struct Edit(Box<dyn Fn(&mut Subject) -> bool>);
+/// A change of a test case; `false` if there was nothing to change after all.
+pub struct Edit(Box<dyn Fn(&mut TestCase) -> bool>);
 
 impl Edit {
-    pub fn new(change: impl Fn(&mut Subject) -> bool + 'static) -> Edit {
+    pub fn new(change: impl Fn(&mut TestCase) -> bool + 'static) -> Edit {
         Edit(Box::new(change))
     }
 
-    /// The subject after the edit.
-    pub fn apply(&self, subject: &Subject) -> Option<Subject> {
-        let mut edited = subject.clone();
+    /// The test case after the edit.
+    pub fn apply(&self, case: &TestCase) -> Option<TestCase> {
+        let mut edited = case.clone();
         (self.0)(&mut edited).then_some(edited)
     }
 }

@@ -6,7 +6,7 @@ use super::sites::{change_expr, each_expr, replace_in_tests};
 use super::{Edit, Pass};
 use crate::sql::visit::*;
 use crate::sql::*;
-use crate::subject::Subject;
+use crate::subject::TestCase;
 
 /// `t0.c0` as `c0`: all at once, else one by one.
 pub struct Qualifiers;
@@ -16,10 +16,10 @@ impl Pass for Qualifiers {
         "qualifiers"
     }
 
-    fn candidates(&self, subject: &Subject) -> Vec<Edit> {
+    fn candidates(&self, case: &TestCase) -> Vec<Edit> {
         let mut edits = Vec::new();
         let (mut tables, mut columns, mut places) = (Vec::<Name>::new(), Vec::<Name>::new(), Vec::new());
-        each_expr(subject, |at, expr| {
+        each_expr(case, |at, expr| {
             if let Expr::Column(ColumnRef { table: Some(table), column }) = expr {
                 places.push(at);
                 if !tables.contains(table) {
@@ -31,8 +31,8 @@ impl Pass for Qualifiers {
             }
         });
         let bare = |keep: Box<dyn Fn(&ColumnRef) -> bool>| {
-            Edit::new(move |subject| {
-                replace_in_tests(subject, |expr| match expr {
+            Edit::new(move |case| {
+                replace_in_tests(case, |expr| match expr {
                     Expr::Column(reference) if reference.table.is_some() && !keep(reference) => {
                         Some(Expr::bare_column(reference.column.clone()))
                     }
@@ -48,8 +48,8 @@ impl Pass for Qualifiers {
             edits.push(bare(Box::new(move |reference| reference.column != column)));
         }
         for at in places {
-            edits.push(Edit::new(move |subject| {
-                change_expr(subject, at, |expr| match expr {
+            edits.push(Edit::new(move |case| {
+                change_expr(case, at, |expr| match expr {
                     Expr::Column(reference) => reference.table.take().is_some(),
                     _ => false,
                 })
@@ -67,27 +67,27 @@ impl Pass for Rename {
         "rename"
     }
 
-    fn candidates(&self, subject: &Subject) -> Vec<Edit> {
+    fn candidates(&self, case: &TestCase) -> Vec<Edit> {
         // Text that is not understood may hold any name.
-        if subject.setup.iter().chain(&subject.tests).any(|s| matches!(s, Statement::Raw(_))) {
+        if case.setup.iter().chain(&case.subject.tests).any(|s| matches!(s, Statement::Raw(_))) {
             return Vec::new();
         }
-        vec![Edit::new(|subject| {
+        vec![Edit::new(|case| {
             let mut names = Names::default();
-            let mut statements = subject.setup.clone();
-            statements.extend(subject.tests.iter().cloned());
+            let mut statements = case.setup.clone();
+            statements.extend(case.subject.tests.iter().cloned());
             statements.iter().for_each(|statement| names.declared_by(statement));
             names.number();
             let mut renamer = Renamer { names };
-            subject.setup.iter_mut().for_each(|statement| renamer.statement(statement));
-            subject.tests.iter_mut().for_each(|statement| renamer.statement(statement));
-            subject.exprs.iter_mut().for_each(|expr| renamer.expr(expr));
+            case.setup.iter_mut().for_each(|statement| renamer.statement(statement));
+            case.subject.tests.iter_mut().for_each(|statement| renamer.statement(statement));
+            case.subject.exprs.iter_mut().for_each(|expr| renamer.expr(expr));
             true
         })]
     }
 }
 
-/// The names a subject declares, and what they are to be called. A name means the same everywhere: one
+/// The names a test case declares, and what they are to be called. A name means the same everywhere: one
 /// map for relations (tables, views, aliases), one for columns, one for indexes.
 #[derive(Default)]
 struct Names {

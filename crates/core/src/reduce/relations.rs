@@ -4,7 +4,7 @@ use super::sites::{change_select, change_table, each_select, each_table, replace
 use super::statements::mentions;
 use super::{Edit, Pass};
 use crate::sql::*;
-use crate::subject::Subject;
+use crate::subject::TestCase;
 
 /// One table in the place of another, which is then not needed.
 pub struct OneTable;
@@ -14,8 +14,8 @@ impl Pass for OneTable {
         "one-table"
     }
 
-    fn candidates(&self, subject: &Subject) -> Vec<Edit> {
-        let tables: Vec<Name> = subject
+    fn candidates(&self, case: &TestCase) -> Vec<Edit> {
+        let tables: Vec<Name> = case
             .setup
             .iter()
             .filter_map(|statement| match statement {
@@ -28,16 +28,16 @@ impl Pass for OneTable {
             .filter(|(gone, kept)| gone != kept)
             .map(|(gone, kept)| {
                 let (gone, kept) = (gone.clone(), kept.clone());
-                Edit::new(move |subject| use_instead(subject, &gone, &kept))
+                Edit::new(move |case| use_instead(case, &gone, &kept))
             })
             .collect()
     }
 }
 
 /// Queries read `kept` under the name of `gone`; what builds `gone` goes.
-fn use_instead(subject: &mut Subject, gone: &Name, kept: &Name) -> bool {
+fn use_instead(case: &mut TestCase, gone: &Name, kept: &Name) -> bool {
     let mut places = Vec::new();
-    each_table(subject, |at, table| {
+    each_table(case, |at, table| {
         if matches!(table, TableRef::Table { name, .. } if name == gone) {
             places.push(at);
         }
@@ -46,7 +46,7 @@ fn use_instead(subject: &mut Subject, gone: &Name, kept: &Name) -> bool {
     let alias = Name::from(format!("a{}", gone.as_str()));
     let mut qualified = false;
     for at in &places {
-        change_table(subject, *at, |table| {
+        change_table(case, *at, |table| {
             *table = match table {
                 TableRef::Table { alias: Some(alias), .. } => {
                     TableRef::Table { name: kept.clone(), alias: Some(alias.clone()), hint: None }
@@ -60,14 +60,14 @@ fn use_instead(subject: &mut Subject, gone: &Name, kept: &Name) -> bool {
         });
     }
     if qualified {
-        replace_in_tests(subject, |expr| match expr {
+        replace_in_tests(case, |expr| match expr {
             Expr::Column(column) if column.table.as_ref() == Some(gone) => {
                 Some(Expr::column(alias.clone(), column.column.clone()))
             }
             _ => None,
         });
     }
-    subject.setup.retain(|statement| !mentions(statement, gone));
+    case.setup.retain(|statement| !mentions(statement, gone));
     !places.is_empty()
 }
 
@@ -88,34 +88,34 @@ impl Pass for Joins {
         "joins"
     }
 
-    fn candidates(&self, subject: &Subject) -> Vec<Edit> {
+    fn candidates(&self, case: &TestCase) -> Vec<Edit> {
         let mut edits = Vec::new();
-        each_select(subject, |at, select| {
+        each_select(case, |at, select| {
             for relation in (0..select.from.len()).rev() {
                 let gone = names_of(&select.from[relation]);
                 for orphans in ORPHANS {
                     let gone = gone.clone();
-                    edits.push(Edit::new(move |subject| {
-                        let removed = change_select(subject, at, |select| {
+                    edits.push(Edit::new(move |case| {
+                        let removed = change_select(case, at, |select| {
                             let there = relation < select.from.len();
                             if there {
                                 select.from.remove(relation);
                             }
                             there
                         });
-                        removed && adopt(subject, &gone, orphans)
+                        removed && adopt(case, &gone, orphans)
                     }));
                 }
             }
         });
-        each_table(subject, |at, table| of_table(at, table, &mut edits));
+        each_table(case, |at, table| of_table(at, table, &mut edits));
         edits
     }
 }
 
 fn of_table(at: usize, table: &TableRef, edits: &mut Vec<Edit>) {
     let mut push = |f: fn(&mut TableRef) -> bool| {
-        edits.push(Edit::new(move |subject| change_table(subject, at, f)));
+        edits.push(Edit::new(move |case| change_table(case, at, f)));
     };
     match table {
         TableRef::Join { left, right, kind, on } => {
@@ -136,9 +136,9 @@ fn of_table(at: usize, table: &TableRef, edits: &mut Vec<Edit>) {
             for (keep_left, gone) in [(true, names_of(right)), (false, names_of(left))] {
                 for orphans in ORPHANS {
                     let gone = gone.clone();
-                    edits.push(Edit::new(move |subject| {
-                        change_table(subject, at, |table| keep_side(table, keep_left))
-                            && adopt(subject, &gone, orphans)
+                    edits.push(Edit::new(move |case| {
+                        change_table(case, at, |table| keep_side(table, keep_left))
+                            && adopt(case, &gone, orphans)
                     }));
                 }
             }
@@ -151,7 +151,7 @@ fn of_table(at: usize, table: &TableRef, edits: &mut Vec<Edit>) {
                 });
             }
             if alias.is_some() {
-                edits.push(Edit::new(move |subject| without_alias(subject, at)));
+                edits.push(Edit::new(move |case| without_alias(case, at)));
             }
         }
         TableRef::Derived { columns, lateral, .. } => {
@@ -180,16 +180,16 @@ fn keep_side(table: &mut TableRef, keep_left: bool) -> bool {
 }
 
 /// The relation under its own name, and columns named after it.
-fn without_alias(subject: &mut Subject, at: usize) -> bool {
+fn without_alias(case: &mut TestCase, at: usize) -> bool {
     let (mut from, mut to) = (None, None);
-    change_table(subject, at, |table| {
+    change_table(case, at, |table| {
         if let TableRef::Table { name, alias, .. } = table {
             (from, to) = (alias.take(), Some(name.clone()));
         }
         true
     });
     let (Some(from), Some(to)) = (from, to) else { return false };
-    replace_in_tests(subject, |expr| match expr {
+    replace_in_tests(case, |expr| match expr {
         Expr::Column(column) if column.table.as_ref() == Some(&from) => {
             Some(Expr::column(to.clone(), column.column.clone()))
         }
@@ -212,14 +212,14 @@ fn names_of(table: &TableRef) -> Vec<Name> {
 }
 
 /// Gives the columns of relations that are gone a substitute.
-fn adopt(subject: &mut Subject, gone: &[Name], orphans: Orphans) -> bool {
+fn adopt(case: &mut TestCase, gone: &[Name], orphans: Orphans) -> bool {
     let substitute = match orphans {
         Orphans::Left => return true,
         Orphans::Null => Expr::null(),
         Orphans::One => Expr::int(1),
     };
     // Without orphans this is the edit that leaves them, which has been tried.
-    replace_in_tests(subject, |expr| match expr {
+    replace_in_tests(case, |expr| match expr {
         Expr::Column(ColumnRef { table: Some(table), .. }) if gone.contains(table) => {
             Some(substitute.clone())
         }

@@ -3,7 +3,7 @@
 use super::sites::{columns_of, statement_mut, statements};
 use super::{Edit, Pass};
 use crate::sql::{Expr, Insert, InsertSource, Statement};
-use crate::subject::Subject;
+use crate::subject::TestCase;
 
 pub struct Rows;
 
@@ -12,9 +12,9 @@ impl Pass for Rows {
         "rows"
     }
 
-    fn candidates(&self, subject: &Subject) -> Vec<Edit> {
+    fn candidates(&self, case: &TestCase) -> Vec<Edit> {
         let mut edits = Vec::new();
-        for (at, statement) in statements(subject).enumerate() {
+        for (at, statement) in statements(case).enumerate() {
             let Statement::Insert(Insert { source: InsertSource::Values(rows), .. }) = statement else {
                 continue;
             };
@@ -32,7 +32,7 @@ impl Pass for Rows {
 }
 
 fn without_rows(at: usize, start: usize, end: usize) -> Edit {
-    Edit::new(move |subject| match statement_mut(subject, at) {
+    Edit::new(move |case| match statement_mut(case, at) {
         Some(Statement::Insert(Insert { source: InsertSource::Values(rows), .. }))
             if end <= rows.len() && end - start < rows.len() =>
         {
@@ -51,17 +51,17 @@ impl Pass for Merge {
         "merge-inserts"
     }
 
-    fn candidates(&self, subject: &Subject) -> Vec<Edit> {
-        let count = subject.setup.len();
+    fn candidates(&self, case: &TestCase) -> Vec<Edit> {
+        let count = case.setup.len();
         let pairs = (0..count).flat_map(|first| (first + 1..count).map(move |second| (first, second)));
-        let fits = |(first, second): &(usize, usize)| matches!((&subject.setup[*first], &subject.setup[*second]), (Statement::Insert(a), Statement::Insert(b)) if alike(a, b));
+        let fits = |(first, second): &(usize, usize)| matches!((&case.setup[*first], &case.setup[*second]), (Statement::Insert(a), Statement::Insert(b)) if alike(a, b));
         let merge = |(first, second): (usize, usize)| {
-            Edit::new(move |subject| {
-                if second >= subject.setup.len() {
+            Edit::new(move |case| {
+                if second >= case.setup.len() {
                     return false;
                 }
-                let Statement::Insert(later) = subject.setup.remove(second) else { return false };
-                let Statement::Insert(earlier) = &mut subject.setup[first] else { return false };
+                let Statement::Insert(later) = case.setup.remove(second) else { return false };
+                let Statement::Insert(earlier) = &mut case.setup[first] else { return false };
                 match (&mut earlier.source, later.source) {
                     (InsertSource::Values(rows), InsertSource::Values(more)) => rows.extend(more),
                     _ => return false,
@@ -86,15 +86,15 @@ impl Pass for Updates {
         "merge-updates"
     }
 
-    fn candidates(&self, subject: &Subject) -> Vec<Edit> {
+    fn candidates(&self, case: &TestCase) -> Vec<Edit> {
         let mut edits = Vec::new();
-        for (later, statement) in subject.setup.iter().enumerate() {
+        for (later, statement) in case.setup.iter().enumerate() {
             let Statement::Update(update) = statement else { continue };
             if !update.assignments.iter().all(|assignment| matches!(assignment.value, Expr::Literal(_))) {
                 continue;
             }
             for earlier in 0..later {
-                let Statement::Insert(insert) = &subject.setup[earlier] else { continue };
+                let Statement::Insert(insert) = &case.setup[earlier] else { continue };
                 if insert.table == update.table {
                     edits.push(as_left(earlier, later));
                 }
@@ -106,10 +106,10 @@ impl Pass for Updates {
 
 /// Every row gets the values; whether the UPDATE would have chosen it, a check tells.
 fn as_left(earlier: usize, later: usize) -> Edit {
-    Edit::new(move |subject| {
-        let Some(Statement::Update(update)) = subject.setup.get(later).cloned() else { return false };
-        let columns = columns_of(subject, &update.table);
-        let Some(Statement::Insert(insert)) = subject.setup.get_mut(earlier) else { return false };
+    Edit::new(move |case| {
+        let Some(Statement::Update(update)) = case.setup.get(later).cloned() else { return false };
+        let columns = columns_of(case, &update.table);
+        let Some(Statement::Insert(insert)) = case.setup.get_mut(earlier) else { return false };
         let named = if insert.columns.is_empty() { &columns } else { &insert.columns };
         let InsertSource::Values(rows) = &mut insert.source else { return false };
         for assignment in update.assignments {
@@ -119,7 +119,7 @@ fn as_left(earlier: usize, later: usize) -> Edit {
                 *value = assignment.value.clone();
             }
         }
-        subject.setup.remove(later);
+        case.setup.remove(later);
         true
     })
 }

@@ -3,7 +3,7 @@
 use super::sites::{columns_of, statement_mut, statements};
 use super::{Edit, Pass};
 use crate::sql::*;
-use crate::subject::Subject;
+use crate::subject::TestCase;
 
 pub struct Schema;
 
@@ -14,22 +14,22 @@ impl Pass for Schema {
         "schema"
     }
 
-    fn candidates(&self, subject: &Subject) -> Vec<Edit> {
+    fn candidates(&self, case: &TestCase) -> Vec<Edit> {
         let mut edits = Vec::new();
-        for (at, statement) in statements(subject).enumerate() {
-            for change in changes(statement, subject) {
-                edits.push(Edit::new(move |subject| statement_mut(subject, at).is_some_and(&change)));
+        for (at, statement) in statements(case).enumerate() {
+            for change in changes(statement, case) {
+                edits.push(Edit::new(move |case| statement_mut(case, at).is_some_and(&change)));
             }
         }
         edits
     }
 }
 
-fn changes(statement: &Statement, subject: &Subject) -> Vec<Change> {
+fn changes(statement: &Statement, case: &TestCase) -> Vec<Change> {
     let mut changes: Vec<Change> = Vec::new();
     match statement {
         Statement::CreateTable(create) => of_table(create, &mut changes),
-        Statement::CreateIndex(create) => of_index(create, &columns_of(subject, &create.table), &mut changes),
+        Statement::CreateIndex(create) => of_index(create, &columns_of(case, &create.table), &mut changes),
         Statement::CreateView(view) => {
             if view.temporary {
                 changes.push(on(as_view, |view| std::mem::take(&mut view.temporary)));

@@ -1,39 +1,39 @@
-//! The places in a subject, numbered: a candidate names a place by its number in one fixed order.
+//! The places in a test case, numbered: a candidate names a place by its number in one fixed order.
 //!
 //! The order is that of reading, node before children, with what is under test before the setup: that is
 //! where a small change saves most.
 
 use crate::sql::visit::*;
 use crate::sql::*;
-use crate::subject::Subject;
+use crate::subject::TestCase;
 
-fn read(subject: &Subject, visitor: &mut impl Visitor) {
-    subject.tests.iter().for_each(|statement| visitor.statement(statement));
-    subject.exprs.iter().for_each(|expr| visitor.expr(expr));
-    subject.setup.iter().for_each(|statement| visitor.statement(statement));
+fn read(case: &TestCase, visitor: &mut impl Visitor) {
+    case.subject.tests.iter().for_each(|statement| visitor.statement(statement));
+    case.subject.exprs.iter().for_each(|expr| visitor.expr(expr));
+    case.setup.iter().for_each(|statement| visitor.statement(statement));
 }
 
-fn edit(subject: &mut Subject, editor: &mut impl Editor) {
-    subject.tests.iter_mut().for_each(|statement| editor.statement(statement));
-    subject.exprs.iter_mut().for_each(|expr| editor.expr(expr));
-    subject.setup.iter_mut().for_each(|statement| editor.statement(statement));
+fn edit(case: &mut TestCase, editor: &mut impl Editor) {
+    case.subject.tests.iter_mut().for_each(|statement| editor.statement(statement));
+    case.subject.exprs.iter_mut().for_each(|expr| editor.expr(expr));
+    case.setup.iter_mut().for_each(|statement| editor.statement(statement));
 }
 
 /// The statements of the setup, and after them those under test.
-pub fn statements(subject: &Subject) -> impl Iterator<Item = &Statement> {
-    subject.setup.iter().chain(&subject.tests)
+pub fn statements(case: &TestCase) -> impl Iterator<Item = &Statement> {
+    case.setup.iter().chain(&case.subject.tests)
 }
 
 /// The statement of a number in that order.
-pub fn statement_mut(subject: &mut Subject, at: usize) -> Option<&mut Statement> {
-    subject.setup.iter_mut().chain(&mut subject.tests).nth(at)
+pub fn statement_mut(case: &mut TestCase, at: usize) -> Option<&mut Statement> {
+    case.setup.iter_mut().chain(&mut case.subject.tests).nth(at)
 }
 
 /// For one kind of node: a function that calls another on each place and its number, and one that edits
 /// the place of a number.
 macro_rules! numbered {
     ($each:ident, $change:ident, $Node:ty, $method:ident, $walk:ident, $edit:ident) => {
-        pub fn $each(subject: &Subject, f: impl FnMut(usize, &$Node)) {
+        pub fn $each(case: &TestCase, f: impl FnMut(usize, &$Node)) {
             struct Each<F> {
                 next: usize,
                 f: F,
@@ -45,11 +45,11 @@ macro_rules! numbered {
                     $walk(self, node);
                 }
             }
-            read(subject, &mut Each { next: 0, f });
+            read(case, &mut Each { next: 0, f });
         }
 
         /// `false` if there is no such place or nothing to change there.
-        pub fn $change(subject: &mut Subject, at: usize, f: impl FnOnce(&mut $Node) -> bool) -> bool {
+        pub fn $change(case: &mut TestCase, at: usize, f: impl FnOnce(&mut $Node) -> bool) -> bool {
             struct Change<F> {
                 left: usize,
                 f: Option<F>,
@@ -69,7 +69,7 @@ macro_rules! numbered {
                 }
             }
             let mut change = Change { left: at, f: Some(f), changed: false };
-            edit(subject, &mut change);
+            edit(case, &mut change);
             change.changed
         }
     };
@@ -81,17 +81,17 @@ numbered!(each_select, change_select, Select, select, walk_select, edit_select);
 numbered!(each_table, change_table, TableRef, table, walk_table, edit_table);
 
 /// Replaces every expression for which `f` gives a substitute, wherever it stands.
-pub fn replace_everywhere(subject: &mut Subject, f: impl FnMut(&Expr) -> Option<Expr>) -> bool {
+pub fn replace_everywhere(case: &mut TestCase, f: impl FnMut(&Expr) -> Option<Expr>) -> bool {
     let mut replace = Replace { f, replaced: false };
-    edit(subject, &mut replace);
+    edit(case, &mut replace);
     replace.replaced
 }
 
 /// The same in what is under test only.
-pub fn replace_in_tests(subject: &mut Subject, f: impl FnMut(&Expr) -> Option<Expr>) -> bool {
+pub fn replace_in_tests(case: &mut TestCase, f: impl FnMut(&Expr) -> Option<Expr>) -> bool {
     let mut replace = Replace { f, replaced: false };
-    subject.tests.iter_mut().for_each(|statement| replace.statement(statement));
-    subject.exprs.iter_mut().for_each(|expr| replace.expr(expr));
+    case.subject.tests.iter_mut().for_each(|statement| replace.statement(statement));
+    case.subject.exprs.iter_mut().for_each(|expr| replace.expr(expr));
     replace.replaced
 }
 
@@ -127,8 +127,8 @@ pub fn children(expr: &Expr) -> Vec<Expr> {
 }
 
 /// The columns a table is created with.
-pub(super) fn columns_of(subject: &Subject, table: &Name) -> Vec<Name> {
-    let created = statements(subject).find_map(|statement| match statement {
+pub(super) fn columns_of(case: &TestCase, table: &Name) -> Vec<Name> {
+    let created = statements(case).find_map(|statement| match statement {
         Statement::CreateTable(create) if create.name == *table => Some(&create.columns),
         _ => None,
     });

@@ -4,7 +4,7 @@ use super::sites::statements;
 use super::{Edit, Pass};
 use crate::sql::visit::{Visitor, walk_statement, walk_table};
 use crate::sql::*;
-use crate::subject::Subject;
+use crate::subject::TestCase;
 
 pub struct Statements;
 
@@ -13,19 +13,19 @@ impl Pass for Statements {
         "statements"
     }
 
-    fn candidates(&self, subject: &Subject) -> Vec<Edit> {
-        let mut edits = chunks(subject.setup.len(), subject.setup.len(), |subject| &mut subject.setup);
+    fn candidates(&self, case: &TestCase) -> Vec<Edit> {
+        let mut edits = chunks(case.setup.len(), case.setup.len(), |case| &mut case.setup);
         // At least one thing is under test.
-        let tests = subject.tests.len();
+        let tests = case.subject.tests.len();
         if tests > 1 {
-            edits.extend(chunks(tests, tests / 2, |subject| &mut subject.tests));
+            edits.extend(chunks(tests, tests / 2, |case| &mut case.subject.tests));
         }
         edits
     }
 }
 
 /// Without a chunk of a list, then of half its size, down to single statements.
-fn chunks(count: usize, largest: usize, list: fn(&mut Subject) -> &mut Vec<Statement>) -> Vec<Edit> {
+fn chunks(count: usize, largest: usize, list: fn(&mut TestCase) -> &mut Vec<Statement>) -> Vec<Edit> {
     let mut edits = Vec::new();
     let mut size = largest;
     while size > 0 {
@@ -33,8 +33,8 @@ fn chunks(count: usize, largest: usize, list: fn(&mut Subject) -> &mut Vec<State
         let mut end = count;
         while end > 0 {
             let start = end.saturating_sub(size);
-            edits.push(Edit::new(move |subject| {
-                let list = list(subject);
+            edits.push(Edit::new(move |case| {
+                let list = list(case);
                 let there = end <= list.len();
                 if there {
                     list.drain(start..end);
@@ -56,17 +56,17 @@ impl Pass for Settle {
         "settle"
     }
 
-    fn candidates(&self, subject: &Subject) -> Vec<Edit> {
+    fn candidates(&self, case: &TestCase) -> Vec<Edit> {
         let settle = |count: usize| {
-            Edit::new(move |subject| {
-                let there = count < subject.tests.len();
+            Edit::new(move |case| {
+                let there = count < case.subject.tests.len();
                 if there {
-                    subject.setup.extend(subject.tests.drain(..count));
+                    case.setup.extend(case.subject.tests.drain(..count));
                 }
                 there
             })
         };
-        (1..subject.tests.len()).rev().map(settle).collect()
+        (1..case.subject.tests.len()).rev().map(settle).collect()
     }
 }
 
@@ -78,21 +78,21 @@ impl Pass for Tables {
         "tables"
     }
 
-    fn candidates(&self, subject: &Subject) -> Vec<Edit> {
-        let created = statements(subject).filter_map(|statement| match statement {
+    fn candidates(&self, case: &TestCase) -> Vec<Edit> {
+        let created = statements(case).filter_map(|statement| match statement {
             Statement::CreateTable(create) => Some(create.name.clone()),
             Statement::CreateView(create) => Some(create.name.clone()),
             _ => None,
         });
         let drop_all = |name: Name| {
-            Edit::new(move |subject| {
-                let before = statements(subject).count();
-                subject.setup.retain(|statement| !mentions(statement, &name));
+            Edit::new(move |case| {
+                let before = statements(case).count();
+                case.setup.retain(|statement| !mentions(statement, &name));
                 // At least one thing is under test.
-                if !subject.tests.iter().all(|statement| mentions(statement, &name)) {
-                    subject.tests.retain(|statement| !mentions(statement, &name));
+                if !case.subject.tests.iter().all(|statement| mentions(statement, &name)) {
+                    case.subject.tests.retain(|statement| !mentions(statement, &name));
                 }
-                statements(subject).count() < before
+                statements(case).count() < before
             })
         };
         created.map(drop_all).collect()

@@ -1,10 +1,10 @@
-//! How much there is to read in a subject. Only what makes it less is worth a check, so reduction ends.
+//! How much there is to read in a test case. Only what makes it less is worth a check, so reduction ends.
 
 use crate::dialect::Dialect;
 use crate::sql::Expr;
 use crate::sql::render::{expr_to_sql, to_sql};
 use crate::sql::visit::{Visitor, walk_expr};
-use crate::subject::Subject;
+use crate::subject::TestCase;
 
 /// Fewer tokens first, then shorter ones, then plainer ones: `t0` before `t7`, `0` before `9`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -14,22 +14,22 @@ pub struct Weight {
     plainness: u64,
 }
 
-/// The subject as one text: what is weighed, and what two equal subjects have in common.
-pub(super) fn text(subject: &Subject, dialect: &Dialect) -> String {
-    let statements = subject.setup.iter().chain(&subject.tests).map(|statement| to_sql(statement, dialect));
-    let exprs = subject.exprs.iter().map(|expr| expr_to_sql(expr, dialect));
-    let choices = subject.choices.iter().map(|(name, choice)| format!("{name} {choice}"));
+/// The test case as one text: what is weighed, and what two equal test cases have in common.
+pub(super) fn text(case: &TestCase, dialect: &Dialect) -> String {
+    let statements = case.setup.iter().chain(&case.subject.tests).map(|statement| to_sql(statement, dialect));
+    let exprs = case.subject.exprs.iter().map(|expr| expr_to_sql(expr, dialect));
+    let choices = case.subject.choices.iter().map(|(name, choice)| format!("{name} {choice}"));
     let mut text = String::new();
     for part in statements.chain(exprs).chain(choices) {
         text.push_str(&part);
         text.push_str(";\n");
     }
     // What is under test is read more than once, and so is a parameter.
-    text.push_str(&"? ".repeat(subject.tests.len().saturating_sub(1) + parameters(subject)));
+    text.push_str(&"? ".repeat(case.subject.tests.len().saturating_sub(1) + parameters(case)));
     text
 }
 
-fn parameters(subject: &Subject) -> usize {
+fn parameters(case: &TestCase) -> usize {
     struct Count(usize);
     impl Visitor for Count {
         fn expr(&mut self, expr: &Expr) {
@@ -38,13 +38,13 @@ fn parameters(subject: &Subject) -> usize {
         }
     }
     let mut count = Count(0);
-    subject.tests.iter().for_each(|test| count.statement(test));
+    case.subject.tests.iter().for_each(|test| count.statement(test));
     count.0
 }
 
 impl Weight {
-    pub fn of(subject: &Subject, dialect: &Dialect) -> Weight {
-        Weight::of_text(&text(subject, dialect))
+    pub fn of(case: &TestCase, dialect: &Dialect) -> Weight {
+        Weight::of_text(&text(case, dialect))
     }
 
     pub(super) fn of_text(text: &str) -> Weight {

@@ -5,7 +5,8 @@ use std::fmt::Write;
 use super::{one_line, report, repro, setup_statements, title};
 use crate::dialect::Dialect;
 use crate::engine::Rows;
-use crate::finding::{Arm, ArmOutcome, Class, Finding};
+use crate::finding::{ArmOutcome, Class, Finding};
+use crate::oracle;
 use crate::sql::Value;
 
 /// A finding with its name, and the dialect of the engine that showed it.
@@ -104,10 +105,11 @@ fn records(exported: &Exported) -> String {
     let evidence = &finding.evidence;
     let mut out = format!("# {id}: {}\n", one_line(&title(finding)));
     let _ = writeln!(out, "# must hold: {}\n", one_line(&evidence.relation));
-    for statement in setup_statements(&finding.subject.setup, dialect) {
+    for statement in setup_statements(&finding.case.setup, dialect) {
         let _ = writeln!(out, "statement ok\n{}\n", record_text(statement.trim_end_matches(';')));
     }
-    let expected = expected(finding);
+    let oracle = oracle::by_name(&finding.case.subject.oracle);
+    let expected = oracle.and_then(|oracle| oracle.expected(evidence));
     for arm in &evidence.arms {
         let _ = writeln!(out, "# {}", one_line(&arm.label));
         let sql = record_text(&arm.sql);
@@ -127,17 +129,6 @@ fn records(exported: &Exported) -> String {
 /// An empty line ends a record: within a statement it becomes one with a space.
 fn record_text(sql: &str) -> String {
     sql.trim_end().replace("\n\n", "\n \n")
-}
-
-/// What every arm should have returned, where the arms tell it: NoREC's reference evaluates the predicate row
-/// by row, and nothing is optimised away.
-fn expected(finding: &Finding) -> Option<Rows> {
-    match (finding.subject.oracle.as_str(), finding.evidence.arms.as_slice()) {
-        ("norec", [_, Arm { outcome: ArmOutcome::Rows(rows), .. }]) if rows.columns == 1 => {
-            Some(rows.clone())
-        }
-        _ => None,
-    }
 }
 
 fn types(rows: &Rows) -> String {
@@ -188,7 +179,7 @@ impl Exporter for JUnit {
         );
         for Exported { id, finding, dialect } in findings {
             let kind = if harm(finding.evidence.class) { "error" } else { "failure" };
-            let class = format!("{}.{}", finding.dialect, finding.subject.oracle);
+            let class = format!("{}.{}", finding.dialect, finding.case.subject.oracle);
             let _ = writeln!(
                 out,
                 "  <testcase classname=\"{}\" name=\"{}\">\n    <{kind} type=\"{}\" message=\"{}\">{}</{kind}>\n  </testcase>",

@@ -4,10 +4,10 @@ use crate::finding::Finding;
 
 /// `norec-wrong-rows-3f9a2c`. More `digits` (up to 16) tell apart two findings that share the first ones.
 pub fn id(finding: &Finding, digits: usize) -> String {
-    let subject = serde_json::to_string(&finding.subject).unwrap_or_default();
-    let hash = format!("{:016x}", fnv1a(subject.as_bytes()));
+    let case = serde_json::to_string(&finding.case).unwrap_or_default();
+    let hash = format!("{:016x}", fnv1a(case.as_bytes()));
     let short = &hash[..digits.clamp(1, 16)];
-    let (oracle, class) = (&finding.subject.oracle, finding.evidence.class.name());
+    let (oracle, class) = (&finding.case.subject.oracle, finding.evidence.class.name());
     // A crash is found by no oracle; `crash-crash-…` would say it twice.
     if oracle == class { format!("{class}-{short}") } else { format!("{oracle}-{class}-{short}") }
 }

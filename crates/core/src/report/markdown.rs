@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::script::{ROWS_SHOWN, outcome_lines, setup_statements};
-use super::{one_line, sentence, table, title};
+use super::{failure, one_line, sentence, table, title};
 use crate::dialect::Dialect;
 use crate::finding::{ArmOutcome, Finding};
 
@@ -11,9 +11,9 @@ pub fn report(finding: &Finding, dialect: &Dialect) -> String {
     let evidence = &finding.evidence;
     let mut out = format!("# {}\n\n", title(finding));
     let _ = writeln!(out, "Must hold: {}\n", sentence(&evidence.relation));
-    let _ = writeln!(out, "Instead: {}\n", sentence(&evidence.difference));
+    let _ = writeln!(out, "Instead: {}\n", sentence(&failure(evidence)));
 
-    let setup = setup_statements(&finding.subject.setup, dialect);
+    let setup = setup_statements(&finding.case.setup, dialect);
     if !setup.is_empty() {
         let _ = writeln!(out, "## Script\n\n{}", fenced("sql", &setup.join("\n")));
     }
@@ -45,7 +45,7 @@ pub fn report(finding: &Finding, dialect: &Dialect) -> String {
     let _ = writeln!(
         out,
         "---\nFound by Dissent on `{}` (oracle `{}`, seed {}, database {}{depth}, case {}{checks}).",
-        finding.target, finding.subject.oracle, origin.seed, origin.database, origin.case
+        finding.target, finding.case.subject.oracle, origin.seed, origin.database, origin.case
     );
     out
 }

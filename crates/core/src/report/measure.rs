@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::export::Exported;
-use crate::finding::Finding;
+use crate::finding::{Finding, Signature};
 use crate::reduce::{Weight, tokens_beyond_keywords};
 use crate::sql::render::{expr_to_sql, to_sql};
 use crate::triage::{causes, span};
@@ -34,7 +34,7 @@ pub fn reductions(findings: &[Exported]) -> String {
     if !others.is_empty() {
         let _ = writeln!(out, "Not reduced, and not in the table: {}.\n", others.len());
     }
-    let large = reduced.iter().filter(|found| found.finding.subject.setup.len() > MANY_STATEMENTS);
+    let large = reduced.iter().filter(|found| found.finding.case.setup.len() > MANY_STATEMENTS);
     let large: Vec<String> = large.map(|found| of_large(found)).collect();
     match large.as_slice() {
         [] => out.push_str("No finding has more than 10 setup statements.\n"),
@@ -47,11 +47,11 @@ pub fn reductions(findings: &[Exported]) -> String {
 
 fn row(name: &str, findings: &[&Exported], out: &mut String) {
     let oracles: BTreeSet<&str> =
-        findings.iter().map(|found| found.finding.subject.oracle.as_str()).collect();
+        findings.iter().map(|found| found.finding.case.subject.oracle.as_str()).collect();
     let classes: BTreeSet<&str> = findings.iter().map(|found| found.finding.evidence.class.name()).collect();
     let notes = || findings.iter().filter_map(|found| found.finding.triage.reduction.as_ref());
-    let statements = findings.iter().map(|found| found.finding.subject.setup.len() as f64);
-    let tokens = findings.iter().map(|found| Weight::of(&found.finding.subject, found.dialect).tokens as f64);
+    let statements = findings.iter().map(|found| found.finding.case.setup.len() as f64);
+    let tokens = findings.iter().map(|found| Weight::of(&found.finding.case, found.dialect).tokens as f64);
     let whole = findings.iter().flat_map(|found| queries(found, crate::reduce::tokens));
     let beyond = findings.iter().flat_map(|found| queries(found, tokens_beyond_keywords));
     let _ = writeln!(
@@ -72,7 +72,7 @@ fn row(name: &str, findings: &[&Exported], out: &mut String) {
 /// The tokens of what is under test, statement by statement. What an oracle works with beside the query (a
 /// predicate to partition by) goes into it.
 fn queries(found: &Exported, count: fn(&str) -> usize) -> Vec<f64> {
-    let subject = &found.finding.subject;
+    let subject = &found.finding.case.subject;
     let beside: usize = subject.exprs.iter().map(|expr| count(&expr_to_sql(expr, found.dialect))).sum();
     let own = subject.tests.iter().map(|test| count(&to_sql(test, found.dialect)));
     own.enumerate().map(|(at, own)| (own + if at == 0 { beside } else { 0 }) as f64).collect()
@@ -85,7 +85,7 @@ fn of_large(found: &Exported) -> String {
         "- `{}` on {}: {} statements, {}{}",
         found.id,
         finding.target,
-        finding.subject.setup.len(),
+        finding.case.setup.len(),
         finding.evidence.class,
         if complete { "" } else { ", stopped before the end" }
     )
@@ -114,13 +114,13 @@ pub fn signatures(findings: &[Exported]) -> String {
     );
     for (target, findings) in targets {
         let mut by_range: BTreeMap<String, Group> = BTreeMap::new();
-        let mut by_signature: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+        let mut by_signature: BTreeMap<&Signature, BTreeSet<String>> = BTreeMap::new();
         let names = causes(&findings);
         for (at, finding) in findings.iter().enumerate() {
             let Some(range) = finding.triage.history.as_ref().map(span) else { continue };
             let group = by_range.entry(range.clone()).or_default();
             group.findings += 1;
-            if let (Some(signature), Some(name)) = (finding.triage.signature.as_deref(), &names[at]) {
+            if let (Some(signature), Some(name)) = (finding.triage.signature.as_ref(), &names[at]) {
                 group.signatures.insert(signature);
                 group.bugs.insert(name);
                 by_signature.entry(signature).or_default().insert(range);
@@ -148,7 +148,7 @@ pub fn signatures(findings: &[Exported]) -> String {
 #[derive(Default)]
 struct Group<'a> {
     findings: usize,
-    signatures: BTreeSet<&'a str>,
+    signatures: BTreeSet<&'a Signature>,
     bugs: BTreeSet<&'a str>,
 }
 

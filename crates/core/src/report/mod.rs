@@ -3,6 +3,7 @@
 //! Pure functions from a [`Finding`] and its [`Dialect`]; the evidence is data until it gets here.
 
 pub mod export;
+mod failure;
 pub mod growth;
 mod history;
 mod identity;
@@ -14,6 +15,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use failure::failure;
 pub use history::history;
 pub use identity::id;
 pub use markdown::report;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{one_line, sentence, title};
+use super::{failure, one_line, sentence, title};
 use crate::dialect::Dialect;
 use crate::finding::{ArmOutcome, Finding};
 use crate::sql::Statement;
@@ -14,10 +14,10 @@ pub const ROWS_SHOWN: usize = 20;
 /// The whole finding: the state, then each arm and what it returned.
 pub fn repro(finding: &Finding, dialect: &Dialect) -> String {
     let evidence = &finding.evidence;
-    let mut out = format!("-- {} (oracle: {}).\n", title(finding), finding.subject.oracle);
+    let mut out = format!("-- {} (oracle: {}).\n", title(finding), finding.case.subject.oracle);
     let _ = writeln!(out, "-- Must hold: {}", sentence(&evidence.relation));
-    let _ = writeln!(out, "-- Instead: {}\n", sentence(&evidence.difference));
-    for statement in setup_statements(&finding.subject.setup, dialect) {
+    let _ = writeln!(out, "-- Instead: {}\n", sentence(&failure(evidence)));
+    for statement in setup_statements(&finding.case.setup, dialect) {
         out.push_str(&statement);
         out.push('\n');
     }

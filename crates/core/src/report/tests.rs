@@ -1,9 +1,11 @@
 use super::*;
 use crate::dialect::Dialect;
 use crate::engine::{ErrorClass, Rows, SqlError};
-use crate::finding::{Arm, ArmOutcome, Evidence, FINDING_FORMAT, History, Origin, ReductionNote};
+use crate::finding::{
+    Arm, ArmOutcome, Evidence, FINDING_FORMAT, Failure, History, Origin, ReductionNote, Side, Signature,
+};
 use crate::sql::{Statement, Value};
-use crate::subject::Subject;
+use crate::subject::{Subject, TestCase};
 
 fn finding(class: Class, setup: &[&str], arms: Vec<Arm>) -> Finding {
     Finding {
@@ -11,17 +13,15 @@ fn finding(class: Class, setup: &[&str], arms: Vec<Arm>) -> Finding {
         target: "sqlite@3.30.1".to_string(),
         dialect: "sqlite".to_string(),
         engine_version: "3.30.1".to_string(),
-        subject: Subject {
-            oracle: "norec".to_string(),
+        case: TestCase {
             setup: setup.iter().map(|sql| Statement::Raw(sql.to_string())).collect(),
-            tests: vec![Statement::Raw(arms[0].sql.clone())],
-            exprs: Vec::new(),
-            choices: Default::default(),
+            subject: Subject::of("norec", vec![Statement::Raw(arms[0].sql.clone())]),
         },
         evidence: Evidence {
             class,
             relation: "WHERE p keeps as many rows as p is true on".to_string(),
-            difference: "the first arm has 2 rows, the second counts 3".to_string(),
+            failure: Failure::Counts { first: 2, second: 3 },
+            explanation: None,
             arms,
         },
         origin: Origin { seed: 42, database: 7, case: 11, depth: 3, checks: 12_345 },
@@ -84,9 +84,14 @@ fn crash() -> Finding {
         &["CREATE TABLE t0 (c0)"],
         vec![arm("the statement that was running", "SELECT * FROM t0", ArmOutcome::Error(error), None)],
     );
-    finding.subject.oracle = "crash".to_string();
+    finding.case.subject.oracle = "crash".to_string();
     finding.evidence.relation = "A statement never ends the process that runs it".to_string();
-    finding.evidence.difference = "the process died by SIGSEGV".to_string();
+    finding.evidence.failure = Failure::Death {
+        cause: "SIGSEGV".to_string(),
+        running: true,
+        out_of_memory: false,
+        last_words: String::new(),
+    };
     finding
 }
 
@@ -104,7 +109,7 @@ fn repro_of_a_crash() {
 fn an_id_names_the_oracle_and_the_class_and_follows_the_subject() {
     let first = wrong_rows();
     let mut other = wrong_rows();
-    other.subject.setup.pop();
+    other.case.setup.pop();
     assert_eq!(id(&first, 6).len(), "norec-wrong-rows-".len() + 6);
     assert!(id(&first, 6).starts_with("norec-wrong-rows-"));
     assert_eq!(id(&first, 6), id(&wrong_rows(), 6));
@@ -187,7 +192,7 @@ fn a_benchmark_of_reductions() {
     small.triage.reduction = note(120, Some(0.25));
     let mut large = wrong_rows();
     large.target = "duckdb@0.5.1".to_string();
-    large.subject.setup = vec![Statement::Raw("CREATE TABLE t0 (c0 TEXT)".to_string()); 11];
+    large.case.setup = vec![Statement::Raw("CREATE TABLE t0 (c0 TEXT)".to_string()); 11];
     large.triage.reduction = note(300, None);
     let unreduced = crash();
     let findings = [("a", &small), ("b", &large), ("c", &unreduced)];
@@ -198,9 +203,13 @@ fn a_benchmark_of_reductions() {
 #[test]
 fn signatures_against_versions() {
     let dialect = sqlite();
-    let dated = |signature: &str, first_bad: &str, first_good: Option<&str>| {
+    let dated = |features: [&str; 2], first_bad: &str, first_good: Option<&str>| {
         let mut finding = wrong_rows();
-        finding.triage.signature = Some(signature.to_string());
+        finding.triage.signature = Some(Signature {
+            fails: "wrong-result".to_string(),
+            message: Vec::new(),
+            features: features.map(str::to_string).into(),
+        });
         finding.triage.history = Some(History {
             first_bad: first_bad.to_string(),
             last_bad: "3.30.1".to_string(),
@@ -210,12 +219,49 @@ fn signatures_against_versions() {
         finding
     };
     let findings = [
-        dated("wrong-result: compare left-join", "3.24.0", Some("3.31.0")),
-        dated("wrong-result: is-true left-join", "3.24.0", Some("3.31.0")),
-        dated("wrong-result: compare row-value", "3.24.0", Some("3.31.0")),
-        dated("wrong-result: compare left-join", "3.24.0", None),
+        dated(["compare", "left-join"], "3.24.0", Some("3.31.0")),
+        dated(["is-true", "left-join"], "3.24.0", Some("3.31.0")),
+        dated(["compare", "row-value"], "3.24.0", Some("3.31.0")),
+        dated(["compare", "left-join"], "3.24.0", None),
     ];
     let exported = |finding| export::Exported { id: "a", finding, dialect: &dialect };
     let exported: Vec<export::Exported> = findings.iter().map(exported).collect();
     insta::assert_snapshot!(measure::signatures(&exported));
+}
+
+#[test]
+fn failures_in_words() {
+    let side = |rows: usize, only: &[i64], examples: usize| Side {
+        rows,
+        only: only.len(),
+        examples: only.iter().take(examples).map(|value| vec![Value::Int(*value)]).collect(),
+    };
+    let told = |failure| {
+        let mut finding = wrong_rows();
+        finding.evidence.failure = failure;
+        super::failure(&finding.evidence)
+    };
+    let rows = |first, second| told(Failure::Rows { first, second });
+    assert_eq!(
+        rows(side(0, &[], 3), side(1, &[0], 3)),
+        "The first query returns none; the second returns (0)."
+    );
+    assert_eq!(
+        rows(side(3, &[1, 2], 3), side(1, &[], 3)),
+        "The first query returns 3 rows, only here (1), (2); the second returns 1 row."
+    );
+    assert_eq!(
+        rows(side(9, &[1, 2, 3, 4], 3), side(9, &[5], 3)),
+        "The first query returns 9 rows, 4 of them only here, such as (1); the second returns 9 rows, only here (5)."
+    );
+    let row = vec![Value::Int(7), Value::Null];
+    assert_eq!(
+        told(Failure::Unpaired { in_first: false, row, first: 2, second: 1 }),
+        "The row (7, NULL) of the second result has no partner in the first one. \
+         The first query returns 2 rows, the second 1 row."
+    );
+    assert_eq!(
+        told(Failure::Hang { seconds: 10 }),
+        "The statement ran for 10 s, beyond every limit, and had to be killed."
+    );
 }

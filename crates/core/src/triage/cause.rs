@@ -6,8 +6,9 @@
 
 use std::collections::BTreeSet;
 
-use super::features::{ANY_JOIN, STORAGE};
-use crate::finding::{Finding, History};
+use super::signature::STORAGE;
+use crate::finding::{Finding, History, Signature};
+use crate::oracle::joinequiv::ANY_JOIN;
 
 /// For each finding the name of its bug: `wrong-result: left-join row-value (3.24.0..3.31.0)`, the features of
 /// its plainest finding and the versions that first fail and first do not. None without a signature or a history.
@@ -52,7 +53,7 @@ pub fn span(history: &History) -> String {
 }
 
 struct Key<'a> {
-    signature: &'a str,
+    signature: &'a Signature,
     versions: String,
     /// How many features it names.
     words: usize,
@@ -63,7 +64,7 @@ struct Key<'a> {
 
 impl<'a> Key<'a> {
     fn of(finding: &'a Finding) -> Option<Key<'a>> {
-        let signature = finding.triage.signature.as_deref()?;
+        let signature = finding.triage.signature.as_ref()?;
         let words = features_of(signature);
         let is_chance = |word: &&str| CHOOSES_ROWS.contains(word) || FINDS_ROWS.contains(word);
         let count = words.as_ref().map_or(0, BTreeSet::len);
@@ -96,16 +97,15 @@ impl<'a> Key<'a> {
     }
 }
 
-/// The features in a signature that is made of nothing else. A broken table shows as a wrong result or by the
-/// engine's complaint that the file is malformed.
-fn features_of(signature: &str) -> Option<BTreeSet<&str>> {
-    let (fails, words) = signature.split_once(": ")?;
-    let words = match fails {
-        "wrong-result" | "representation" => words,
-        "internal-error" => words.split_once("malformed")?.1,
-        _ => return None,
+/// The features of a failure that is known by them. A broken table shows as a wrong result or by the engine's
+/// complaint that the file is malformed.
+fn features_of(signature: &Signature) -> Option<BTreeSet<&str>> {
+    let by_features = match signature.fails.as_str() {
+        "wrong-result" | "representation" => true,
+        "internal-error" => signature.message.iter().any(|word| word == "malformed"),
+        _ => false,
     };
-    Some(words.split_whitespace().collect())
+    by_features.then(|| signature.features.iter().map(String::as_str).collect())
 }
 
 /// Predicates; what gives their operands is not chance, for it may have a type of its own.
@@ -132,11 +132,23 @@ const FINDS_ROWS: &[&str] = &["index", "primary-key"];
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::{Class, Evidence, FINDING_FORMAT, Origin, Triage};
+    use crate::finding::{Class, Evidence, FINDING_FORMAT, Failure, Origin, Triage};
     use crate::sql::Query;
-    use crate::subject::Subject;
+    use crate::subject::{Subject, TestCase};
 
-    fn finding(signature: &str, first_bad: &str, first_good: Option<&str>) -> Finding {
+    /// `wrong-result: left-join`, or `internal-error: is malformed | left-join` where there is a message.
+    fn signature(text: &str) -> Signature {
+        let (fails, words) = text.split_once(": ").unwrap();
+        let (message, features) = words.split_once(" | ").unwrap_or(("", words));
+        let words = |text: &str| text.split_whitespace().map(str::to_string).collect::<Vec<_>>();
+        Signature {
+            fails: fails.to_string(),
+            message: words(message),
+            features: words(features).into_iter().collect(),
+        }
+    }
+
+    fn finding(text: &str, first_bad: &str, first_good: Option<&str>) -> Finding {
         let history = History {
             first_bad: first_bad.to_string(),
             last_bad: "3.30.1".to_string(),
@@ -148,19 +160,19 @@ mod tests {
             target: "sqlite@3.30.1".to_string(),
             dialect: "sqlite".to_string(),
             engine_version: "3.30.1".to_string(),
-            subject: Subject::new("norec", Query::select(Default::default())),
+            case: TestCase {
+                setup: Vec::new(),
+                subject: Subject::new("norec", Query::select(Default::default())),
+            },
             evidence: Evidence {
                 class: Class::WrongRows,
                 relation: String::new(),
                 arms: Vec::new(),
-                difference: String::new(),
+                failure: Failure::Described(String::new()),
+                explanation: None,
             },
             origin: Origin::default(),
-            triage: Triage {
-                signature: Some(signature.to_string()),
-                history: Some(history),
-                reduction: None,
-            },
+            triage: Triage { signature: Some(signature(text)), history: Some(history), reduction: None },
         }
     }
 
@@ -192,11 +204,11 @@ mod tests {
         let names = names(&[
             of("wrong-result: compare left-join not"),
             of("wrong-result: is-true left-join"),
-            of("internal-error: database disk image is malformed left-join"),
+            of("internal-error: database disk image is malformed | left-join"),
             of("wrong-result: is-true left-join row-value"),
             of("crash: left-join"),
             of("wrong-result: add-column collate in-list without-rowid"),
-            of("internal-error: database disk image is malformed add-column type-text without-rowid"),
+            of("internal-error: database disk image is malformed | add-column type-text without-rowid"),
             of("representation: compare index index-expression likely()"),
             of("wrong-result: in-list index index-expression unlikely()"),
         ]);

@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::signature::grade;
 use super::{features, signature};
 use crate::dialect::{Feature, Version};
-use crate::finding::Finding;
+use crate::finding::{Finding, Signature};
 use crate::sql::Name;
 
 /// One bug that is known, or one behaviour that is accepted, and how its findings are told.
@@ -34,7 +33,7 @@ pub struct Known {
     /// What it never holds: the marks of another bug that looks alike.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub without: BTreeSet<String>,
-    /// Part of what the engine or the evidence says.
+    /// Part of what the engine says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// What to draw seldom while it is there, so that a hunt moves on.
@@ -116,8 +115,8 @@ impl Known {
                 let until = if history.first_good.is_some() { history.last_bad.as_str() } else { "" };
                 format!("{}..{until}", if history.last_good.is_some() { &history.first_bad } else { "" })
             }),
-            fails: grade(finding.evidence.class).to_string(),
-            features: features(&finding.subject),
+            fails: finding.evidence.class.grade().to_string(),
+            features: features(&finding.case),
             one_of: BTreeSet::new(),
             without: BTreeSet::new(),
             message: None,
@@ -137,36 +136,44 @@ impl Known {
     /// Whether a finding has all of its marks, itself or as it was put to another oracle. Of a finding that is not
     /// reduced this is only likely: what it holds may be chance.
     pub fn marks(&self, finding: &Finding) -> bool {
-        let mut held = features(&finding.subject);
-        let restated = finding.triage.signature.as_deref().and_then(|signature| signature.split_once(": "));
-        held.extend(restated.into_iter().flat_map(|(_, words)| words.split(' ').map(String::from)));
-        self.fails == grade(finding.evidence.class)
+        let mut held = features(&finding.case);
+        let restated = finding.triage.signature.iter();
+        held.extend(restated.flat_map(|signature| &signature.features).cloned());
+        self.fails == finding.evidence.class.grade()
             && self.concerns(&finding.engine_version)
             && self.features.is_subset(&held)
             && (self.one_of.is_empty() || !self.one_of.is_disjoint(&held))
             && self.without.is_disjoint(&held)
-            && self.message.as_ref().is_none_or(|message| finding.evidence.difference.contains(message))
+            && self.message.as_ref().is_none_or(|part| says(finding, part))
     }
 }
 
+/// Whether a part is in what the engine says of a finding.
+fn says(finding: &Finding, part: &str) -> bool {
+    finding.evidence.error().is_some_and(|error| error.message.contains(part))
+}
+
 /// Whether a bug of this signature could be all there is to a finding: it holds everything that bug needs.
-pub fn explains(known_signature: &str, finding: &Finding) -> bool {
-    let own = signature(&finding.subject, &finding.evidence);
-    let (Some((fails, needs)), Some((own_fails, holds))) =
-        (known_signature.split_once(": "), own.split_once(": "))
-    else {
-        return false;
-    };
-    let holds: BTreeSet<&str> = holds.split(' ').collect();
-    fails == own_fails && needs.split(' ').all(|word| holds.contains(word))
+pub fn explains(known: &Signature, finding: &Finding) -> bool {
+    let own = signature(&finding.case, &finding.evidence);
+    known.fails == own.fails && known.message == own.message && known.features.is_subset(&own.features)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::{Class, Evidence, Origin};
+    use crate::engine::{ErrorClass, SqlError};
+    use crate::finding::{Class, Evidence, FINDING_FORMAT, Failure, Origin};
     use crate::sql::*;
-    use crate::subject::Subject;
+    use crate::subject::{Subject, TestCase};
+
+    fn words(words: &[&str]) -> BTreeSet<String> {
+        words.iter().map(|word| word.to_string()).collect()
+    }
+
+    fn signed(fails: &str, features: &[&str]) -> Signature {
+        Signature { fails: fails.to_string(), message: Vec::new(), features: words(features) }
+    }
 
     fn finding(predicate: Expr, class: Class) -> Finding {
         let query = Query::select(Select {
@@ -175,16 +182,23 @@ mod tests {
             ..Select::default()
         });
         Finding {
-            format: 1,
+            format: FINDING_FORMAT,
             target: "mariadb".into(),
             dialect: "mariadb".into(),
             engine_version: "10.11.3".into(),
-            subject: Subject::new("norec", query),
+            case: TestCase { setup: Vec::new(), subject: Subject::new("norec", query) },
             evidence: Evidence {
                 class,
                 relation: String::new(),
                 arms: Vec::new(),
-                difference: "the engine says of itself: oh".into(),
+                failure: Failure::Harm {
+                    error: SqlError {
+                        class: ErrorClass::Internal,
+                        code: String::new(),
+                        message: "oh".into(),
+                    },
+                },
+                explanation: None,
             },
             origin: Origin::default(),
             triage: Default::default(),
@@ -223,7 +237,7 @@ mod tests {
         let restated = Known { features: BTreeSet::from(["is-null".to_string()]), ..known() };
         assert!(!restated.marks(&more));
         let mut put_to_another = more.clone();
-        put_to_another.triage.signature = Some("wrong-result: compare is-null".to_string());
+        put_to_another.triage.signature = Some(signed("wrong-result", &["compare", "is-null"]));
         assert!(restated.marks(&put_to_another));
         let spoken = Known { message: Some("oh dear".to_string()), ..known() };
         assert!(!spoken.marks(&more));
@@ -239,9 +253,9 @@ mod tests {
     #[test]
     fn a_bug_explains_what_holds_all_it_needs() {
         let more = finding(rows_compared().negate(), Class::WrongRows);
-        assert!(explains("wrong-result: compare row-value", &more));
-        assert!(!explains("wrong-result: compare left-join", &more));
-        assert!(!explains("crash: compare row-value", &more));
+        assert!(explains(&signed("wrong-result", &["compare", "row-value"]), &more));
+        assert!(!explains(&signed("wrong-result", &["compare", "left-join"]), &more));
+        assert!(!explains(&signed("crash", &["compare", "row-value"]), &more));
     }
 
     #[test]

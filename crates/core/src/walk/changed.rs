@@ -2,14 +2,14 @@
 
 use super::keeping::Rehearsal;
 use super::trail::KEEPING_SHARE;
-use super::{Lesson, Visit};
-use crate::engine::{Reply, Trouble};
+use super::{Lesson, Next, Visit};
+use crate::engine::{Reply, Stop};
 use crate::finding::Verdict;
 use crate::generate::{Stage, Table, cost};
 use crate::guide::Entry;
 use crate::import;
 use crate::mutate::{self, Step, What, rebind};
-use crate::oracle::{Given, health};
+use crate::oracle::Given;
 use crate::rng::Rng;
 use crate::sql::{InsertSource, Query, Statement, recursion};
 
@@ -30,20 +30,21 @@ const MOST_CHANGES: usize = 3;
 
 impl Visit<'_, '_, '_> {
     /// A database and cases made of what was kept. `false`: the watcher ended it.
-    pub(super) fn walk_changed(&mut self, entry: &Entry, mut rng: Rng) -> Result<bool, Trouble> {
+    pub(super) fn walk_changed(&mut self, entry: &Entry, mut rng: Rng) -> Result<bool, Stop> {
         self.depth = entry.depth + 1;
         let failures = self.session.failures();
         let donor = self.trail.corpus.donor(&mut rng).cloned();
         let steps =
             mutate::sequence(&mut rng, &entry.setup, donor.as_ref().map(|donor| donor.setup.as_slice()));
-        if !self.build_changed(steps, rng)? || self.state.tables.is_empty() {
+        self.build_changed(steps, rng)?;
+        if self.session.database().state().tables.is_empty() {
             return Ok(true);
         }
         for case in 1..=CASES {
-            if !self.watcher.case(self.number, case) {
+            if !self.begin_case(case) {
                 return Ok(false);
             }
-            if !self.changed_case(case, entry)? {
+            if self.changed_case(entry)? == Next::Database {
                 return Ok(true);
             }
         }
@@ -53,8 +54,8 @@ impl Visit<'_, '_, '_> {
         Ok(true)
     }
 
-    /// Statement by statement, each bound to the state that those before it left. `false`: there was a finding.
-    fn build_changed(&mut self, steps: Vec<Step>, mut rng: Rng) -> Result<bool, Trouble> {
+    /// Statement by statement, each bound to the state that those before it left.
+    fn build_changed(&mut self, steps: Vec<Step>, mut rng: Rng) -> Result<(), Stop> {
         let mut renames = [rebind::Renames::new(), rebind::Renames::new()];
         for step in steps {
             let renames = &mut renames[step.source];
@@ -72,46 +73,41 @@ impl Visit<'_, '_, '_> {
             if statements.iter().any(|statement| self.overfills(statement)) {
                 continue;
             }
-            if !self.change(0, statements, &drawn)? {
-                return Ok(false);
-            }
+            self.change(statements, &drawn)?;
         }
         // What is new about a plan needs no rows, but answers do.
         let empty = |(_, table): &(usize, &Table)| table.rows == 0;
-        let empty: Vec<usize> =
-            self.state.base_tables().enumerate().filter(empty).map(|(at, _)| at).collect();
+        let tables = self.session.database().state().base_tables();
+        let empty: Vec<usize> = tables.enumerate().filter(empty).map(|(at, _)| at).collect();
         for at in empty {
             let (statements, drawn);
             (statements, drawn, rng) = self.draw(rng, |generator| generator.stage(Stage::Rows(at)));
-            if !self.change(0, statements, &drawn)? {
-                return Ok(false);
-            }
+            self.change(statements, &drawn)?;
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Whether a statement fills a table beyond what is drawn: changes that only ever add, and tables that are filled
     /// from each other, would soon be all that is worked on.
     fn overfills(&self, statement: &Statement) -> bool {
         let Statement::Insert(insert) = statement else { return false };
-        let policy = &self.walk.policy;
-        let rows = self.state.table(&insert.table).map_or(0, |table| table.rows);
+        let (policy, state) = (&self.walk.policy, self.session.database().state());
+        let rows = state.table(&insert.table).map_or(0, |table| table.rows);
         let more = match &insert.source {
-            InsertSource::Query(query) => cost::of_query(query, &self.state),
+            InsertSource::Query(query) => cost::of_query(query, state),
             _ => 0,
         };
         rows > policy.many_rows || more > policy.max_product
     }
 
-    /// `false`: there was a finding.
-    fn changed_case(&mut self, case: u64, entry: &Entry) -> Result<bool, Trouble> {
-        let rng = Rng::for_case(self.walk.seed, self.number, case);
-        let Some(mut rng) = self.change_now_and_then(case, rng)? else { return Ok(false) };
+    fn changed_case(&mut self, entry: &Entry) -> Result<Next, Stop> {
+        let rng = Rng::for_case(self.walk.seed, self.number, self.case);
+        let mut rng = self.change_now_and_then(rng)?;
         let material = match rng.chance(DRAWN_CASES) {
             true => None,
             false => self.query_to_change(entry, &mut rng),
         };
-        let Some(mut query) = material else { return self.propose(case, rng) };
+        let Some(mut query) = material else { return self.propose(rng) };
         let donor = self.trail.corpus.donor(&mut rng).and_then(|donor| rng.choose(&donor.queries)).cloned();
         let ((), drawn, rng) = self.draw(rng, |generator| {
             for _ in 0..generator.rng.between(0, MOST_CHANGES) {
@@ -120,25 +116,25 @@ impl Visit<'_, '_, '_> {
             rebind::query(generator, &mut query);
         });
         // A recursion that lost what ends it would only be cut off, after long; and joins of joins are asked for long.
-        let cost = cost::of_query(&query, &self.state);
+        let cost = cost::of_query(&query, self.session.database().state());
         if !recursion::ends(&query.clone().into()) || cost > DEAREST * self.walk.policy.max_product {
-            return self.propose(case, rng);
+            return self.propose(rng);
         }
         let reply = self.session.query(&query)?;
         self.learn(&drawn, !matches!(reply, Reply::Failed(_)));
         // What lets nothing through says little, and changes only make it worse.
         let filters = query.as_select().is_some_and(|select| select.filter.is_some());
         if !filters || !matches!(&reply, Reply::Rows(rows) if rows.is_empty()) {
-            return self.ask(case, query, reply, rng);
+            return self.ask(query, reply, rng);
         }
         let ((), drawn, mut rng) = self.draw(rng, |generator| mutate::loosen(generator, &mut query));
         let reply = self.session.query(&query)?;
         self.learn(&drawn, !matches!(reply, Reply::Failed(_)));
         // Some are asked all the same.
         if matches!(&reply, Reply::Rows(rows) if rows.is_empty()) && !rng.chance(EMPTY) {
-            return Ok(true);
+            return Ok(Next::Case);
         }
-        self.ask(case, query, reply, rng)
+        self.ask(query, reply, rng)
     }
 
     fn query_to_change(&mut self, entry: &Entry, rng: &mut Rng) -> Option<Query> {
@@ -146,56 +142,46 @@ impl Visit<'_, '_, '_> {
         own.or_else(|| self.trail.corpus.donor(rng).and_then(|donor| rng.choose(&donor.queries)).cloned())
     }
 
-    /// Hands a query that was asked to an oracle that can work on it. `false`: there was a finding.
-    fn ask(&mut self, case: u64, query: Query, reply: Reply, mut rng: Rng) -> Result<bool, Trouble> {
-        match &reply {
-            Reply::Failed(error) if error.class.is_harm() => {
-                let seen = health::evidence(self.session.last_sql().to_string(), error.clone());
-                let subject = health::subject(self.setup.clone(), query.into());
-                let before = self.session.history().len();
-                self.confirm(case, subject, before, seen, &health::Health)?;
-                return Ok(false);
-            }
-            Reply::Failed(_) => return Ok(true),
-            _ => {}
+    /// Hands a query that was asked to an oracle that can work on it.
+    fn ask(&mut self, query: Query, reply: Reply, mut rng: Rng) -> Result<Next, Stop> {
+        if matches!(reply, Reply::Failed(_)) {
+            return Ok(Next::Case);
         }
-        let mut asked = import::resolved(&query, &self.state, self.dialect);
+        let mut asked = import::resolved(&query, self.session.database().state(), self.dialect);
         if asked != query && !import::is_same(&self.session.query(&asked)?, &reply) {
             asked = query.clone();
         }
         self.remember(query)?;
-        self.adopt(case, &asked, &mut rng)
+        self.adopt(&asked, &mut rng)
     }
 
-    /// The first oracle that finds something to work on in a query makes a subject of it. `false`: it was a finding.
-    fn adopt(&mut self, case: u64, query: &Query, rng: &mut Rng) -> Result<bool, Trouble> {
+    /// The first oracle that finds something to work on in a query makes a subject of it.
+    fn adopt(&mut self, query: &Query, rng: &mut Rng) -> Result<Next, Stop> {
         let mut oracles = vec![self.walk.oracle(rng)];
         let mut others = self.walk.oracles.clone();
         rng.shuffle(&mut others);
         oracles.append(&mut others);
         for oracle in oracles {
-            let given = Given { query, state: &self.state, dialect: self.dialect };
+            let state = self.session.database().state();
+            let given = Given { query, state, dialect: self.dialect };
             let mut subjects = oracle.adopt(&given);
             if subjects.is_empty() {
                 continue;
             }
             // The first is about the whole of its condition, others about parts that may let nothing through.
             let at = if rng.chance(WHOLE_CONDITIONS) { 0 } else { rng.below(subjects.len()) };
-            let mut subject = subjects.swap_remove(at);
-            // Some conditions are known only of a subject that has its setup.
-            subject.setup = self.setup.clone();
-            let before = self.session.history().len();
-            let verdict = oracle.check(&subject, self.session)?;
-            self.watcher.verdict(oracle.name(), &verdict);
-            let Verdict::Bug(seen) = verdict else { return Ok(true) };
-            self.confirm(case, subject, before, *seen, oracle)?;
-            return Ok(false);
+            let subject = subjects.swap_remove(at);
+            let before = self.session.database().history().len();
+            return match self.check(&subject, oracle)? {
+                Verdict::Bug(seen) => self.confirm(subject, before, *seen, oracle),
+                _ => Ok(Next::Case),
+            };
         }
-        Ok(true)
+        Ok(Next::Case)
     }
 
     /// A query was asked of this database.
-    pub(super) fn remember(&mut self, query: Query) -> Result<(), Trouble> {
+    pub(super) fn remember(&mut self, query: Query) -> Result<(), Stop> {
         if let Some(guide) = &mut self.trail.guide {
             guide.asked(&query, self.session)?;
             if self.trail.keeps {
@@ -206,7 +192,7 @@ impl Visit<'_, '_, '_> {
     }
 
     /// Sees what the database showed that none before it did, and keeps the part of it that does.
-    pub(super) fn learn_from(&mut self, changed: Option<(u64, u64)>) -> Result<(), Trouble> {
+    pub(super) fn learn_from(&mut self, changed: Option<(u64, u64)>) -> Result<(), Stop> {
         let depth = self.depth;
         let mut seen = self.trail.take_seen(self.session);
         let new = self.trail.corpus.note(&mut seen);
@@ -217,9 +203,10 @@ impl Visit<'_, '_, '_> {
         if lesson.new.is_empty() || !self.trail.keeps {
             return Ok(());
         }
+        let setup = self.session.database().setup().to_vec();
         let kept = self.session.rehearsed(|session| {
-            let mut rehearsal = Rehearsal { trail: self.trail, session, watcher: self.watcher };
-            rehearsal.smallest(&self.setup, std::mem::take(&mut self.asked), lesson.new, depth)
+            let mut rehearsal = Rehearsal { trail: self.trail, session };
+            rehearsal.smallest(setup, std::mem::take(&mut self.asked), lesson.new, depth)
         })?;
         if let Some(entry) = kept {
             self.watcher.kept(&entry);

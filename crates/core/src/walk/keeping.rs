@@ -1,7 +1,7 @@
 //! Making what is kept small: the statements and queries of a database that show what was new about it.
 
-use super::{Trail, Watcher};
-use crate::engine::{Reply, Trouble};
+use super::Trail;
+use crate::engine::{Reply, Stop};
 use crate::guide::{Entry, Feature};
 use crate::mutate;
 use crate::session::Session;
@@ -11,19 +11,18 @@ use crate::sql::{Query, Statement};
 pub(super) struct Rehearsal<'r, 'e> {
     pub trail: &'r mut Trail,
     pub session: &'r mut Session<'e>,
-    pub watcher: &'r mut dyn Watcher,
 }
 
 impl Rehearsal<'_, '_> {
     /// The statements and queries that show what is new; none if it was an oracle's own question that did.
     pub fn smallest(
         &mut self,
-        setup: &[Statement],
+        mut setup: Vec<Statement>,
         asked: Vec<Query>,
         new: Vec<Feature>,
         depth: u32,
-    ) -> Result<Option<Entry>, Trouble> {
-        let setup: Vec<Statement> = setup.iter().filter(|one| mutate::is_material(one)).cloned().collect();
+    ) -> Result<Option<Entry>, Stop> {
+        setup.retain(mutate::is_material);
         let mut missing = new;
         let mut entry = Entry { setup, queries: Vec::new(), depth, features: Vec::new() };
         if !self.rebuild(&entry.setup)? {
@@ -47,7 +46,7 @@ impl Rehearsal<'_, '_> {
     }
 
     /// Leaves statements out as long as the entry still shows what it is kept for: halves first, then single ones.
-    fn leave_out(&mut self, entry: &mut Entry) -> Result<(), Trouble> {
+    fn leave_out(&mut self, entry: &mut Entry) -> Result<(), Stop> {
         let mut chunk = entry.setup.len().div_ceil(2);
         while chunk > 0 {
             // Without its table, what follows would fail.
@@ -74,7 +73,7 @@ impl Rehearsal<'_, '_> {
     }
 
     /// Whether an entry shows what it is kept for without some of its statements.
-    fn shows(&mut self, setup: &[Statement], entry: &Entry) -> Result<bool, Trouble> {
+    fn shows(&mut self, setup: &[Statement], entry: &Entry) -> Result<bool, Stop> {
         if !self.rebuild(setup)? {
             return Ok(false);
         }
@@ -87,8 +86,7 @@ impl Rehearsal<'_, '_> {
     }
 
     /// `false`: a statement failed; others were about what it left out.
-    fn rebuild(&mut self, setup: &[Statement]) -> Result<bool, Trouble> {
-        self.watcher.rebuilt();
+    fn rebuild(&mut self, setup: &[Statement]) -> Result<bool, Stop> {
         self.session.reset()?;
         self.trail.take_seen(self.session);
         for statement in setup {
@@ -99,10 +97,10 @@ impl Rehearsal<'_, '_> {
         Ok(true)
     }
 
-    fn repeat(&mut self, query: &Query) -> Result<(), Trouble> {
+    fn repeat(&mut self, query: &Query) -> Result<(), Stop> {
         self.session.query(query)?;
         match &mut self.trail.guide {
-            Some(guide) => guide.asked(query, self.session),
+            Some(guide) => Ok(guide.asked(query, self.session)?),
             None => Ok(()),
         }
     }

@@ -8,25 +8,23 @@ mod changed;
 mod keeping;
 pub mod trail;
 
+use crate::database::Mark;
 use crate::dialect::Dialect;
-use crate::engine::{Reply, Trouble};
+use crate::engine::{Harm, Reply, Stop, Trouble};
 use crate::finding::{Evidence, Origin, Verdict};
-use crate::generate::{Generator, Luck, Policy, State};
+use crate::generate::{Generator, Luck, Policy};
 use crate::guide::Entry;
-use crate::oracle::{Oracle, health};
+use crate::oracle::{self, Oracle, crash};
 use crate::rng::Rng;
 use crate::session::Session;
-use crate::sql::{ObjectKind, Query, Statement};
-use crate::subject::Subject;
+use crate::sql::{Name, ObjectKind, Query, Statement};
+use crate::subject::{Proposal, Subject, TestCase};
 pub use trail::{Lesson, Trail};
 
 /// What a walk tells while it goes.
 pub trait Watcher {
     /// A case of a database begins (case 0 builds it). `false` ends the walk.
     fn case(&mut self, database: u64, case: u64) -> bool;
-
-    /// A statement became part of the database's state.
-    fn built(&mut self, sql: &str);
 
     /// Operations of the engine's catalog, by their numbers, were in a case; all its statements succeeded, or
     /// not.
@@ -35,20 +33,17 @@ pub trait Watcher {
     /// An oracle came to a verdict.
     fn verdict(&mut self, oracle: &'static str, verdict: &Verdict);
 
-    /// The state of the present database is built anew from here on.
-    fn rebuilt(&mut self) {}
-
     /// What a database has taught, when it is done.
     fn learned(&mut self, _lesson: &Lesson) {}
 
     /// A database and queries that are worth coming back to.
     fn kept(&mut self, _entry: &Entry) {}
 
-    /// A difference that held when the subject was built again on a fresh database.
-    fn finding(&mut self, origin: Origin, subject: Subject, evidence: Evidence);
+    /// A failure that showed again when the test case was built on a fresh database.
+    fn finding(&mut self, origin: Origin, case: TestCase, evidence: Evidence);
 
-    /// A difference that did not hold on a fresh database: kept and counted, never reported.
-    fn unstable(&mut self, origin: Origin, subject: Subject, evidence: Evidence);
+    /// A failure that did not show again on a fresh database: kept and counted, never reported.
+    fn unstable(&mut self, origin: Origin, case: TestCase, evidence: Evidence);
 }
 
 pub struct Walk<'a> {
@@ -100,10 +95,10 @@ impl Walk<'_> {
             walk: self,
             dialect,
             number,
+            case: 0,
+            stopped: None,
             depth: 0,
-            state: State::default(),
             luck: Luck::default(),
-            setup: Vec::new(),
             asked: Vec::new(),
             began_at: session.counts.statements,
             trail,
@@ -111,11 +106,15 @@ impl Walk<'_> {
             watcher,
         };
         let mut rng = Rng::for_case(self.seed, number, u64::MAX - 1);
-        let goes_on = match visit.trail.material(&mut rng) {
-            Some(entry) => visit.walk_changed(&entry, rng)?,
-            None => visit.walk_drawn()?,
+        let walked = match visit.trail.material(&mut rng) {
+            Some(entry) => visit.walk_changed(&entry, rng),
+            None => visit.walk_drawn(),
         };
-        Ok(goes_on)
+        match walked {
+            Ok(goes_on) => Ok(goes_on),
+            Err(Stop::Harm(harm)) => visit.confirm_harm(*harm).map(|()| true),
+            Err(Stop::Trouble(trouble)) => Err(trouble),
+        }
     }
 }
 
@@ -127,13 +126,14 @@ struct Visit<'a, 's, 'e> {
     walk: &'a Walk<'a>,
     dialect: &'a Dialect,
     number: u64,
+    /// The present case; 0 while the database is built.
+    case: u64,
+    /// The check that could not go on.
+    stopped: Option<(Subject, &'static dyn Oracle)>,
     /// Changes since it was drawn.
     depth: u32,
-    state: State,
     /// What became of operations on this database.
     luck: Luck,
-    /// The statements that made the state.
-    setup: Vec<Statement>,
     /// The queries that were asked of it.
     asked: Vec<Query>,
     /// Statements that had been run before this database.
@@ -141,6 +141,14 @@ struct Visit<'a, 's, 'e> {
     trail: &'s mut Trail,
     session: &'s mut Session<'e>,
     watcher: &'s mut dyn Watcher,
+}
+
+/// Whether the walk of this database goes on. After a failure it does not: one bug shows again and again on the
+/// state that showed it, so the walk moves on to the next database.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Case,
+    Database,
 }
 
 impl Visit<'_, '_, '_> {
@@ -152,21 +160,27 @@ impl Visit<'_, '_, '_> {
         }
     }
 
-    fn origin(&self, case: u64) -> Origin {
-        Origin { seed: self.walk.seed, database: self.number, case, depth: self.depth, checks: 0 }
+    fn origin(&self) -> Origin {
+        let (seed, database, case) = (self.walk.seed, self.number, self.case);
+        Origin { seed, database, case, depth: self.depth, checks: 0 }
+    }
+
+    /// `false`: the watcher ended the walk.
+    fn begin_case(&mut self, case: u64) -> bool {
+        self.case = case;
+        self.watcher.case(self.number, case)
     }
 
     /// A database and cases that are drawn. `false`: the watcher ended it.
-    fn walk_drawn(&mut self) -> Result<bool, Trouble> {
-        if !self.build()? {
-            return Ok(true);
-        }
+    fn walk_drawn(&mut self) -> Result<bool, Stop> {
+        self.build()?;
         for case in 1..=self.walk.policy.cases_per_database {
-            if !self.watcher.case(self.number, case) {
+            if !self.begin_case(case) {
                 return Ok(false);
             }
-            // One bug shows again and again on the state that showed it: on to the next database.
-            if !self.case(case)? {
+            let rng = Rng::for_case(self.walk.seed, self.number, case);
+            let rng = self.change_now_and_then(rng)?;
+            if self.propose(rng)? == Next::Database {
                 return Ok(true);
             }
         }
@@ -174,162 +188,151 @@ impl Visit<'_, '_, '_> {
         Ok(true)
     }
 
-    /// `false`: building it was itself a finding.
-    fn build(&mut self) -> Result<bool, Trouble> {
+    fn build(&mut self) -> Result<(), Stop> {
         let start = Rng::for_case(self.walk.seed, self.number, 0);
         let (plan, _, mut rng) = self.draw(start, |generator| generator.plan());
         for stage in plan {
             let (statements, drawn);
             (statements, drawn, rng) = self.draw(rng, |generator| generator.stage(stage));
-            if !self.change(0, statements, &drawn)? {
+            self.change(statements, &drawn)?;
+        }
+        Ok(())
+    }
+
+    /// Draws over the present state; gives the operations that were drawn, too.
+    fn draw<T>(&mut self, rng: Rng, draw: impl FnOnce(&mut Generator) -> T) -> (T, Vec<u32>, Rng) {
+        let start = self.session.now();
+        let state = self.session.database().state();
+        let mut generator = Generator::new(rng, self.dialect, state, &self.walk.policy).with_luck(&self.luck);
+        let drawn = draw(&mut generator);
+        let (operations, rng) = (generator.drawn_operations, generator.rng);
+        self.session.drew_since(start);
+        (drawn, operations, rng)
+    }
+
+    /// Runs statements that change the state.
+    fn change(&mut self, statements: Vec<Statement>, drawn: &[u32]) -> Result<(), Stop> {
+        let failures = self.session.failures();
+        for statement in statements {
+            self.session.build(&statement)?;
+        }
+        self.learn(drawn, self.session.failures() == failures);
+        Ok(())
+    }
+
+    /// Some cases first change the state.
+    fn change_now_and_then(&mut self, mut rng: Rng) -> Result<Rng, Stop> {
+        if rng.chance(self.walk.policy.change_share) {
+            let (statements, drawn);
+            (statements, drawn, rng) = self.draw(rng, |generator| generator.change());
+            self.change(statements, &drawn)?;
+        }
+        Ok(rng)
+    }
+
+    /// A subject that an oracle proposes.
+    fn propose(&mut self, mut rng: Rng) -> Result<Next, Stop> {
+        let oracle = self.walk.oracle(&mut rng);
+        let (proposed, drawn, _) = self.draw(rng, |generator| oracle.propose(generator));
+        let Some(Proposal { brings, subject }) = proposed else {
+            self.skip(oracle, "no subject for this database");
+            return Ok(Next::Case);
+        };
+        let failures = self.session.failures();
+        let mark = (!brings.is_empty()).then(|| self.session.mark());
+        let built = self.bring(&brings)?;
+        let before = self.session.database().history().len();
+        let verdict = match built {
+            true => self.check(&subject, oracle)?,
+            false => self.skip(oracle, "table that the engine does not take"),
+        };
+        // Where a subject has many queries, some may fail though the operation is what it was tried for.
+        let succeeded = self.session.failures() == failures || matches!(verdict, Verdict::Pass { .. });
+        self.learn(&drawn, succeeded);
+        if let Verdict::Bug(seen) = verdict {
+            // Tables that a proposal brings are known by what the setup does to them, which must be done once.
+            let before = if brings.is_empty() { before } else { 0 };
+            return self.confirm(subject, before, *seen, oracle);
+        }
+        if let Some(mark) = mark {
+            self.take_down(mark)?;
+        }
+        if let [Statement::Query(query), ..] = subject.tests.as_slice() {
+            self.remember((**query).clone())?;
+        }
+        Ok(Next::Case)
+    }
+
+    fn skip(&mut self, oracle: &dyn Oracle, reason: &'static str) -> Verdict {
+        let verdict = Verdict::skip(reason);
+        self.watcher.verdict(oracle.name(), &verdict);
+        verdict
+    }
+
+    /// Builds what a proposal brings. Rows and indexes that the engine does not take are left out; `false`: a table is.
+    fn bring(&mut self, brings: &[Statement]) -> Result<bool, Stop> {
+        for statement in brings {
+            let reply = self.session.build(statement)?;
+            if matches!((statement, reply), (Statement::CreateTable(_), Reply::Failed(_))) {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    /// Draws over the present state; gives the operations that were drawn, too.
-    fn draw<T>(&mut self, rng: Rng, draw: impl FnOnce(&mut Generator) -> T) -> (T, Vec<u32>, Rng) {
-        let mut generator =
-            Generator::new(rng, self.dialect, &self.state, &self.walk.policy).with_luck(&self.luck);
-        let drawn = self.session.drawing(|| draw(&mut generator));
-        (drawn, generator.drawn_operations, generator.rng)
-    }
-
-    /// Runs statements that change the state. `false`: one of them was a finding.
-    fn change(&mut self, case: u64, statements: Vec<Statement>, drawn: &[u32]) -> Result<bool, Trouble> {
-        let failures = self.session.failures();
-        let unharmed = self.run_changes(case, statements)?;
-        self.learn(drawn, self.session.failures() == failures);
-        Ok(unharmed)
-    }
-
-    fn run_changes(&mut self, case: u64, statements: Vec<Statement>) -> Result<bool, Trouble> {
-        for statement in statements {
-            let before = self.session.history().len();
-            match self.session.run(&statement)? {
-                Reply::Failed(error) if error.class.is_harm() => {
-                    let seen = health::evidence(self.session.last_sql().to_string(), error);
-                    let subject = health::subject(self.setup.clone(), statement);
-                    self.confirm(case, subject, before, seen, &health::Health)?;
-                    return Ok(false);
-                }
-                Reply::Failed(_) => {}
-                reply => {
-                    self.state.apply(&statement, self.dialect);
-                    if let Reply::Done { changed } = reply {
-                        self.state.count(&statement, changed);
-                    }
-                    self.watcher.built(self.session.last_sql());
-                    self.setup.push(statement);
-                }
+    fn check(&mut self, subject: &Subject, oracle: &'static dyn Oracle) -> Result<Verdict, Stop> {
+        match oracle.check(subject, self.session) {
+            Ok(verdict) => {
+                self.watcher.verdict(oracle.name(), &verdict);
+                Ok(verdict)
+            }
+            Err(stop) => {
+                self.stopped = Some((subject.clone(), oracle));
+                Err(stop)
             }
         }
-        Ok(true)
     }
 
-    /// `false`: there was a finding.
-    fn case(&mut self, case: u64) -> Result<bool, Trouble> {
-        let rng = Rng::for_case(self.walk.seed, self.number, case);
-        match self.change_now_and_then(case, rng)? {
-            Some(rng) => self.propose(case, rng),
-            None => Ok(false),
+    /// Leaves the database as it was before the proposal.
+    fn take_down(&mut self, mark: Mark) -> Result<(), Stop> {
+        let built = self.session.database().since(&mark).iter().rev();
+        let tables: Vec<Name> = built
+            .filter_map(|statement| match statement {
+                Statement::CreateTable(create) => Some(create.name.clone()),
+                _ => None,
+            })
+            .collect();
+        for name in tables {
+            let object = ObjectKind::Table;
+            self.session.scaffold(&Statement::Drop { object, name, on: None, if_exists: true })?;
         }
-    }
-
-    /// Some cases first change the state. `None`: that was a finding.
-    fn change_now_and_then(&mut self, case: u64, mut rng: Rng) -> Result<Option<Rng>, Trouble> {
-        if rng.chance(self.walk.policy.change_share) {
-            let (statements, drawn);
-            (statements, drawn, rng) = self.draw(rng, |generator| generator.change());
-            if !self.change(case, statements, &drawn)? {
-                return Ok(None);
-            }
-        }
-        Ok(Some(rng))
-    }
-
-    /// A subject that an oracle proposes. `false`: it was a finding.
-    fn propose(&mut self, case: u64, mut rng: Rng) -> Result<bool, Trouble> {
-        let oracle = self.walk.oracle(&mut rng);
-        let (proposed, drawn, _) = self.draw(rng, |generator| oracle.propose(generator));
-        let Some(mut subject) = proposed else {
-            self.watcher.verdict(oracle.name(), &Verdict::skip("no subject for this database"));
-            return Ok(true);
-        };
-        let failures = self.session.failures();
-        if !self.prepare(case, &mut subject)? {
-            return Ok(false);
-        }
-        let before = self.session.history().len();
-        let verdict = oracle.check(&subject, self.session)?;
-        // Where a subject has many queries, some may fail though the operation is what it was tried for.
-        let succeeded = self.session.failures() == failures || matches!(verdict, Verdict::Pass { .. });
-        self.learn(&drawn, succeeded);
-        self.watcher.verdict(oracle.name(), &verdict);
-        let Verdict::Bug(seen) = verdict else {
-            self.tidy(&subject)?;
-            if let [Statement::Query(query), ..] = subject.tests.as_slice() {
-                self.remember((**query).clone())?;
-            }
-            return Ok(true);
-        };
-        // Tables that a subject brings along are known by what its setup does to them, which must be done once.
-        let before = if subject.setup.is_empty() { before } else { 0 };
-        subject.setup.splice(0..0, self.setup.iter().cloned());
-        self.confirm(case, subject, before, *seen, oracle)?;
-        Ok(false)
-    }
-
-    /// Builds what a subject wants beside the database; what the engine does not take is left out of it.
-    /// `false`: one of the statements was a finding.
-    fn prepare(&mut self, case: u64, subject: &mut Subject) -> Result<bool, Trouble> {
-        for statement in std::mem::take(&mut subject.setup) {
-            let before = self.session.history().len();
-            match self.session.build(&statement)? {
-                Reply::Failed(error) if error.class.is_harm() => {
-                    let seen = health::evidence(self.session.last_sql().to_string(), error);
-                    let setup = self.setup.iter().chain(&subject.setup).cloned().collect();
-                    self.confirm(case, health::subject(setup, statement), before, seen, &health::Health)?;
-                    return Ok(false);
-                }
-                Reply::Failed(_) => {}
-                _ => subject.setup.push(statement),
-            }
-        }
-        Ok(true)
-    }
-
-    /// Leaves the database as it was before the subject.
-    fn tidy(&mut self, subject: &Subject) -> Result<(), Trouble> {
-        for statement in subject.setup.iter().rev() {
-            if let Statement::CreateTable(create) = statement {
-                let object = ObjectKind::Table;
-                let drop = Statement::Drop { object, name: create.name.clone(), on: None, if_exists: true };
-                self.session.build(&drop)?;
-            }
-        }
+        self.session.rewind(mark);
         Ok(())
     }
 
-    /// Builds the subject anew and checks it again before it is called a finding (SOUNDNESS 0.1).
+    /// Builds the test case anew and checks it again before it is called a finding (SOUNDNESS 0.1).
     fn confirm(
         &mut self,
-        case: u64,
         subject: Subject,
         before: usize,
         seen: Evidence,
         oracle: &dyn Oracle,
-    ) -> Result<(), Trouble> {
-        confirm(self.origin(case), subject, before, seen, oracle, self.session, self.watcher)
+    ) -> Result<Next, Stop> {
+        confirm(self.origin(), subject, before, seen, oracle, self.session, self.watcher)?;
+        Ok(Next::Database)
+    }
+
+    fn confirm_harm(&mut self, harm: Harm) -> Result<(), Trouble> {
+        let stopped = self.stopped.take();
+        confirm_harm(self.origin(), harm, stopped, self.session, self.watcher)
     }
 }
 
-/// Builds a subject anew and tells of it as a finding if it differs again, or as unstable.
+/// Builds a test case anew and tells of it as a finding if it fails again, or as unstable.
 ///
 /// A database is more than the statements that were meant to make it: an oracle's ANALYZE changes what others are asked
-/// by, and an index that was dropped and made again has lost its statistics. So what does not differ on the subject's
-/// setup is built from all that was run `before` it was checked (so many statements of the session's history).
+/// by, and an index that was dropped and made again has lost its statistics. So what does not fail on the database's
+/// setup is built from all that was run `before` it was checked (so many statements of its history).
 pub fn confirm(
     origin: Origin,
     subject: Subject,
@@ -339,36 +342,83 @@ pub fn confirm(
     session: &mut Session,
     watcher: &mut dyn Watcher,
 ) -> Result<(), Trouble> {
-    let history: Vec<Statement> = session.history().iter().take(before).cloned().collect();
-    if let Verdict::Bug(evidence) = replay(&subject, oracle, session)? {
-        watcher.finding(origin, subject, *evidence);
-        return Ok(());
+    let database = session.database();
+    let mut cases = vec![(TestCase { setup: database.setup().to_vec(), subject: subject.clone() }, oracle)];
+    if before > database.setup().len() {
+        cases.push((TestCase { setup: database.history()[..before].to_vec(), subject }, oracle));
     }
-    if history.len() > subject.setup.len() {
-        let lived = Subject { setup: history, ..subject.clone() };
-        if let Verdict::Bug(evidence) = replay(&lived, oracle, session)? {
-            watcher.finding(origin, lived, *evidence);
+    confirm_any(origin, cases, seen, session, watcher)
+}
+
+/// The same for a statement that harmed the engine: it is blamed alone, on the database as it was meant or on all
+/// that it lived through. Failing that (it may have been prepared), the check that ran it is.
+pub fn confirm_harm(
+    origin: Origin,
+    harm: Harm,
+    stopped: Option<(Subject, &'static dyn Oracle)>,
+    session: &mut Session,
+    watcher: &mut dyn Watcher,
+) -> Result<(), Trouble> {
+    let setup = session.database().setup().to_vec();
+    let mut history = session.database().history().to_vec();
+    if history.last() == Some(&harm.statement) {
+        history.pop();
+    }
+    let alone = |setup| TestCase { setup, subject: crash::subject(harm.statement.clone()) };
+    let mut cases: Vec<(TestCase, &dyn Oracle)> = vec![(alone(setup.clone()), &crash::Crash)];
+    if history.len() > setup.len() {
+        cases.push((alone(history), &crash::Crash));
+    }
+    cases.extend(stopped.map(|(subject, oracle)| (TestCase { setup, subject }, oracle)));
+    confirm_any(origin, cases, crash::evidence(harm), session, watcher)
+}
+
+/// The first of several test cases that fails is a finding.
+fn confirm_any(
+    origin: Origin,
+    mut cases: Vec<(TestCase, &dyn Oracle)>,
+    seen: Evidence,
+    session: &mut Session,
+    watcher: &mut dyn Watcher,
+) -> Result<(), Trouble> {
+    for at in 0..cases.len() {
+        let (case, oracle) = &cases[at];
+        if let Verdict::Bug(evidence) = replay(case, *oracle, session)? {
+            watcher.finding(origin, cases.swap_remove(at).0, *evidence);
             return Ok(());
         }
     }
-    watcher.unstable(origin, subject, seen);
+    watcher.unstable(origin, cases.swap_remove(0).0, seen);
     Ok(())
 }
 
-/// Builds a subject's state on an empty database and checks it.
-pub fn replay(subject: &Subject, oracle: &dyn Oracle, session: &mut Session) -> Result<Verdict, Trouble> {
-    rebuild(subject, session)?;
-    oracle.check(subject, session)
+/// Builds a test case's database and checks it.
+pub fn replay(case: &TestCase, oracle: &dyn Oracle, session: &mut Session) -> Result<Verdict, Trouble> {
+    match rebuild(case, session)? {
+        Rebuilt::Whole { .. } => oracle::check(oracle, &case.subject, session),
+        Rebuilt::Harmed(evidence) => Ok(Verdict::Bug(evidence)),
+    }
 }
 
-/// Builds a subject's state on an empty database; gives the numbers of the statements that failed.
-pub fn rebuild(subject: &Subject, session: &mut Session) -> Result<Vec<usize>, Trouble> {
+/// What came of building a database again.
+pub enum Rebuilt {
+    /// It stands; these statements failed, by their numbers.
+    Whole { failed: Vec<usize> },
+    /// A statement harmed the engine.
+    Harmed(Box<Evidence>),
+}
+
+/// Builds a test case's database from nothing.
+pub fn rebuild(case: &TestCase, session: &mut Session) -> Result<Rebuilt, Trouble> {
     session.reset()?;
     let mut failed = Vec::new();
-    for (at, statement) in subject.setup.iter().enumerate() {
-        if let Reply::Failed(_) = session.run(statement)? {
-            failed.push(at);
+    for (at, statement) in case.setup.iter().enumerate() {
+        match session.build_regardless(statement) {
+            Ok(Reply::Failed(_)) => failed.push(at),
+            Ok(_) => {}
+            Err(Stop::Harm(harm)) => return Ok(Rebuilt::Harmed(Box::new(crash::evidence(*harm)))),
+            Err(Stop::Trouble(trouble)) => return Err(trouble),
         }
     }
-    Ok(failed)
+    Ok(Rebuilt::Whole { failed })
 }

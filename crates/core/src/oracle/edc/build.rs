@@ -4,10 +4,10 @@ use super::case::{Case, cast_type};
 use super::rewrite::{qualified, rewrite, stand_in};
 use super::{INDEX, INDEXED, INFERRED, RELATION, RESULT, SHAPE, STORAGE, STORED, TYPES};
 use crate::dialect::{Dialect, Feature};
-use crate::engine::{Reply, Rows, Trouble};
+use crate::engine::{Reply, Rows, Stop};
 use crate::finding::{Class, Verdict};
-use crate::oracle::arms::Arms;
-use crate::oracle::judge::{self, Difference, Equality};
+use crate::oracle::kit::arms::Arms;
+use crate::oracle::kit::judge::{self, Difference, Equality};
 use crate::session::Session;
 use crate::sql::*;
 use crate::subject::Subject;
@@ -25,7 +25,7 @@ pub fn build(
     case: &Case,
     subject: &Subject,
     session: &mut Session,
-) -> Result<Result<Built, &'static str>, Trouble> {
+) -> Result<Result<Built, &'static str>, Stop> {
     let mut built = Built { statements: Vec::new() };
     let statements = match subject.choice(TYPES) {
         Some(INFERRED) => declared(case, subject, session)?,
@@ -33,7 +33,7 @@ pub fn build(
     };
     let Some(statements) = statements else { return Ok(Err(NOT_ACCEPTED)) };
     for statement in statements {
-        if let Reply::Failed(_) = session.build(&statement)? {
+        if let Reply::Failed(_) = session.scaffold(&statement)? {
             drop_stored(session)?;
             return Ok(Err(NOT_ACCEPTED));
         }
@@ -50,7 +50,7 @@ pub fn build(
             filter: None,
         });
         // Some types cannot be a key.
-        if !matches!(session.build(&index)?, Reply::Failed(_)) {
+        if !matches!(session.scaffold(&index)?, Reply::Failed(_)) {
             session.note("edc: table pairs with an index on the result");
             built.statements.push(session.last_sql().to_string());
         }
@@ -58,9 +58,9 @@ pub fn build(
     Ok(Ok(built))
 }
 
-pub fn drop_stored(session: &mut Session) -> Result<(), Trouble> {
+pub fn drop_stored(session: &mut Session) -> Result<(), Stop> {
     let drop = Statement::Drop { object: ObjectKind::Table, name: STORED.into(), on: None, if_exists: true };
-    session.build(&drop)?;
+    session.scaffold(&drop)?;
     Ok(())
 }
 
@@ -124,11 +124,7 @@ fn filled(select: Select, dialect: &Dialect) -> Statement {
 }
 
 /// A table declared with the types of the base table and the type that the engine infers for the result.
-fn declared(
-    case: &Case,
-    subject: &Subject,
-    session: &mut Session,
-) -> Result<Option<Vec<Statement>>, Trouble> {
+fn declared(case: &Case, subject: &Subject, session: &mut Session) -> Result<Option<Vec<Statement>>, Stop> {
     let Some(ty) = inferred_type(case, session)? else { return Ok(None) };
     let dialect = session.dialect();
     let copied = case.base.columns.iter().filter(|column| match &case.keys {
@@ -154,7 +150,7 @@ fn declared(
 }
 
 /// The type of the operation as the engine's catalog tells it of a view.
-fn inferred_type(case: &Case, session: &mut Session) -> Result<Option<DataType>, Trouble> {
+fn inferred_type(case: &Case, session: &mut Session) -> Result<Option<DataType>, Stop> {
     let dialect = session.dialect();
     if dialect.can(Feature::DynamicTyping) {
         // Nothing is converted in a column without a type; a CAST has the affinity of its type.
@@ -177,11 +173,11 @@ fn inferred_type(case: &Case, session: &mut Session) -> Result<Option<DataType>,
         columns: Vec::new(),
         query: Query::select(query),
     });
-    if let Reply::Failed(_) = session.build(&view)? {
+    if let Reply::Failed(_) = session.scaffold(&view)? {
         return Ok(None);
     }
     let reply = session.run(&Statement::Raw(format!("{before}{SHAPE}{after}")))?;
-    session.build(&Statement::Drop {
+    session.scaffold(&Statement::Drop {
         object: ObjectKind::View,
         name: SHAPE.into(),
         on: None,
@@ -204,7 +200,7 @@ fn inferred_type(case: &Case, session: &mut Session) -> Result<Option<DataType>,
 /// Whether what is stored is what is computed: as both are shown and, where that does not tell all, as the
 /// engine compares them row by row. A result that the engine calls the same and shows differently is a
 /// finding of class `representation`; anything else that differs was changed by storing it.
-pub fn verify(case: &Case, session: &mut Session) -> Result<Verdict, Trouble> {
+pub fn verify(case: &Case, session: &mut Session) -> Result<Verdict, Stop> {
     let mut select = contents(case);
     for item in &mut select.items {
         if let SelectItem::Expr { alias, .. } = item {
@@ -265,7 +261,7 @@ impl Shown {
 }
 
 /// Compares result and operation row by row, or group by group, in the engine.
-fn same_to_the_engine(case: &Case, shown: &Shown, session: &mut Session) -> Result<bool, Trouble> {
+fn same_to_the_engine(case: &Case, shown: &Shown, session: &mut Session) -> Result<bool, Stop> {
     let (base, stored) = (case.base.name.clone(), Name::from(STORED));
     let result = stand_in(case, Some(&stored));
     let same =

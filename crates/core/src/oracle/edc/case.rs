@@ -1,9 +1,10 @@
 //! A subject read: the table, the operation, and whether the one may stand for the other at all.
 
 use super::RESULT;
+use crate::database::Database;
 use crate::dialect::{Dialect, Feature, Function};
 use crate::generate::{Column, State};
-use crate::oracle::gate::{deduplicates, has_aggregate};
+use crate::oracle::kit::gate::{deduplicates, has_aggregate};
 use crate::sql::render::expr_to_sql;
 use crate::sql::visit::{
     Editor, Visitor, any_expr, edit_expr, walk_expr, walk_query, walk_select, walk_table,
@@ -29,13 +30,9 @@ pub struct Case {
 
 impl Case {
     /// The case that a subject describes, or why nothing can be said about it.
-    pub fn read(subject: &Subject, dialect: &Dialect) -> Result<Case, &'static str> {
+    pub fn read(subject: &Subject, database: &Database, dialect: &Dialect) -> Result<Case, &'static str> {
         const SHAPE: &str = "no operation over the columns of one table";
-        let queries = subject.tests.iter().filter_map(|test| match test {
-            Statement::Query(query) => Some(&**query),
-            _ => None,
-        });
-        let first = queries.clone().next().ok_or(SHAPE)?;
+        let first = subject.queries().next().ok_or(SHAPE)?;
         let name = first_table(first).ok_or(SHAPE)?;
         let created = |statement: &Statement| match statement {
             Statement::CreateTable(create) if create.name == name && create.query.is_none() => {
@@ -43,7 +40,7 @@ impl Case {
             }
             _ => None,
         };
-        let base = subject.setup.iter().rev().find_map(created).ok_or(SHAPE)?;
+        let base = database.setup().iter().rev().find_map(created).ok_or(SHAPE)?;
         let operation = subject.exprs.first().map(strip).ok_or(SHAPE)?;
         let columns: Vec<Column> = base.columns.iter().map(|def| Column::from_def(def, dialect)).collect();
         let known = |reference: &ColumnRef| columns.iter().any(|column| column.name == reference.column);
@@ -66,7 +63,7 @@ impl Case {
             other if has_aggregate(other) => return Err("aggregate inside the operation"),
             _ => None,
         };
-        let result = known_result(subject, &base.name, &operation, dialect);
+        let result = result_column(database.state(), &base.name, &operation, dialect);
         collations(&base, &operation, subject, dialect)?;
         if any_expr(&operation, |inner| behaves_otherwise(inner, dialect)) {
             return Err("result that a column of its type is not compared like");
@@ -175,12 +172,6 @@ pub fn has_identity(kind: Kind, dialect: &Dialect) -> bool {
         Kind::Bool => true,
         _ => types.peek().is_some() && types.all(|entry| entry.identity),
     }
-}
-
-fn known_result(subject: &Subject, base: &Name, operation: &Expr, dialect: &Dialect) -> Column {
-    let mut state = State::default();
-    subject.setup.iter().for_each(|statement| state.apply(statement, dialect));
-    result_column(&state, base, operation, dialect)
 }
 
 /// The result as a column, as far as the tree tells.

@@ -10,11 +10,11 @@ use crate::dialect::{Feature, TypeEntry};
 use crate::generate::{Generator, Rules, State};
 use crate::sql::visit::{Visitor, any_expr, walk_table};
 use crate::sql::*;
-use crate::subject::Subject;
+use crate::subject::{Proposal, Subject};
 
 const BASE: &str = "e0";
 
-pub fn subject(oracle: &str, g: &mut Generator) -> Option<Subject> {
+pub fn proposal(oracle: &str, g: &mut Generator) -> Option<Proposal> {
     let mut table = TableInMaking { columns: Vec::new(), keys: 0 };
     let drawn = match g.rng.below(100) {
         0..22 => aggregate(g, &mut table),
@@ -28,12 +28,12 @@ pub fn subject(oracle: &str, g: &mut Generator) -> Option<Subject> {
     let grouped = matches!(operation, Expr::Aggregate(_));
     let key = if grouped { None } else { Some(table.finish(g)) };
     let keys: Vec<Name> = table.columns[..table.keys].iter().map(|column| column.name.clone()).collect();
-    let mut setup = vec![table.create(g)];
-    setup.push(table.rows(g));
-    setup.extend(base_index(g, &operation, grouped));
+    let mut brings = vec![table.create(g)];
+    brings.push(table.rows(g));
+    brings.extend(base_index(g, &operation, grouped));
 
     let mut state = State::default();
-    setup.iter().for_each(|statement| state.apply(statement, g.dialect));
+    brings.iter().for_each(|statement| state.apply(statement, g.dialect));
     let result = with_result(&mut state, &operation, kind, &keys, grouped, g);
     let count = g.policy.queries_per_table;
     let mut inner = Generator::new(g.rng.clone(), g.dialect, &state, g.policy);
@@ -58,16 +58,8 @@ pub fn subject(oracle: &str, g: &mut Generator) -> Option<Subject> {
     }
     g.rng = inner.rng;
 
-    let mut subject = Subject {
-        oracle: oracle.to_string(),
-        setup,
-        tests,
-        exprs: [qualified(&operation, Some(&BASE.into()))]
-            .into_iter()
-            .chain(key.map(|key| Expr::column(BASE, key)))
-            .collect(),
-        choices: Default::default(),
-    };
+    let mut subject = Subject::of(oracle, tests).with_expr(qualified(&operation, Some(&BASE.into())));
+    subject.exprs.extend(key.map(|key| Expr::column(BASE, key)));
     let inferable = g.dialect.view_type.is_some() || g.dialect.can(Feature::DynamicTyping);
     if inferable && g.rng.chance(35) {
         subject = subject.with_choice(TYPES, INFERRED);
@@ -81,7 +73,7 @@ pub fn subject(oracle: &str, g: &mut Generator) -> Option<Subject> {
     if let Some(storage) = storage(g) {
         subject = subject.with_choice(STORAGE, &storage);
     }
-    (!subject.tests.is_empty()).then_some(subject)
+    (!subject.tests.is_empty()).then_some(Proposal { brings, subject })
 }
 
 /// A join by all common columns, or one that pads: neither can be asked of the stored table.

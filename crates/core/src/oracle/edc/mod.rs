@@ -8,7 +8,7 @@
 //! SELECT stored0.result0 FROM stored0 WHERE stored0.result0 > 5;              -- stored
 //! ```
 //!
-//! A subject brings its base table as statements of its own setup; `exprs` is the operation and, for rows,
+//! A proposal brings its base table; `exprs` is the operation and, for rows,
 //! the column that tells them apart; the tests are the queries, all asked of one pair of tables. The stored
 //! table is derived anew in every check, so no edit can make the two differ.
 //!
@@ -40,16 +40,20 @@ mod draw;
 mod queries;
 mod rewrite;
 
-use super::Oracle;
-use super::arms::Arms;
-use super::judge::Equality;
+use std::collections::BTreeSet;
+
 use crate::dialect::Feature;
-use crate::engine::Trouble;
-use crate::finding::{Arm, Class, Evidence, Verdict};
+use crate::engine::Stop;
+use crate::features::Features;
+use crate::finding::{Arm, ArmOutcome, Class, Evidence, Verdict};
 use crate::generate::Generator;
+use crate::oracle::Oracle;
+use crate::oracle::kit::arms::Arms;
+use crate::oracle::kit::judge::{self, Equality};
 use crate::session::Session;
-use crate::sql::{Expr, Query, Statement};
-use crate::subject::Subject;
+use crate::sql::visit::{Editor, each_expr, edit_expr};
+use crate::sql::{Expr, Query};
+use crate::subject::{Proposal, Subject, TestCase};
 
 use build::Built;
 use case::Case;
@@ -66,8 +70,8 @@ const INDEX: &str = "key0";
 const TYPES: &str = "types";
 const INFERRED: &str = "inferred";
 /// What the result is, where that explains a difference better than the operation that gave it.
-pub const RESULT_IS: &str = "result";
-pub const TEMPORAL: &str = "temporal";
+const RESULT_IS: &str = "result";
+const TEMPORAL: &str = "temporal";
 /// Whether the stored column has an index.
 const INDEXED: &str = "index";
 /// The option that the stored table is created with.
@@ -89,12 +93,12 @@ impl Oracle for Edc {
         100
     }
 
-    fn propose(&self, generator: &mut Generator) -> Option<Subject> {
-        draw::subject(self.name(), generator)
+    fn propose(&self, generator: &mut Generator) -> Option<Proposal> {
+        draw::proposal(self.name(), generator)
     }
 
-    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
-        let case = match Case::read(subject, session.dialect()) {
+    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Stop> {
+        let case = match Case::read(subject, session.database(), session.dialect()) {
             Ok(case) => case,
             Err(reason) => return Ok(Verdict::skip(reason)),
         };
@@ -111,15 +115,37 @@ impl Oracle for Edc {
         }
         Ok(verdict)
     }
+
+    /// How a point in time is compared does not depend on the operation that gave it, or on its operands.
+    fn features(&self, case: &TestCase) -> BTreeSet<String> {
+        let subject = &case.subject;
+        let (Some(TEMPORAL), Some(operation)) = (subject.choice(RESULT_IS), subject.exprs.first()) else {
+            return Features::default().of(case);
+        };
+        let mut tests = subject.tests.clone();
+        tests.iter_mut().for_each(|test| Forget(operation).statement(test));
+        let mut words = Features::default().of_setup(&case.setup);
+        words.retain(|word| !word.starts_with("type-"));
+        words.extend(Features::default().of_tests(&tests));
+        words.insert("temporal-result".to_string());
+        words
+    }
 }
 
-/// Whether an expression is the operation, however its columns are named.
-pub fn is_same_operation(expr: &Expr, operation: &Expr) -> bool {
-    case::strip(expr) == case::strip(operation)
+/// Leaves an operation out, wherever it stands; its columns may be qualified or not.
+struct Forget<'a>(&'a Expr);
+
+impl Editor for Forget<'_> {
+    fn expr(&mut self, expr: &mut Expr) {
+        if case::strip(expr) == case::strip(self.0) {
+            *expr = Expr::int(0);
+        }
+        edit_expr(self, expr);
+    }
 }
 
 /// Verifies the pair of tables, then asks every query of both.
-fn ask(case: &Case, built: &Built, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
+fn ask(case: &Case, built: &Built, subject: &Subject, session: &mut Session) -> Result<Verdict, Stop> {
     match build::verify(case, session)? {
         Verdict::Pass { .. } => {}
         other => return Ok(told(other, built)),
@@ -127,8 +153,7 @@ fn ask(case: &Case, built: &Built, subject: &Subject, session: &mut Session) -> 
     let mut milder = None;
     let (mut compared, mut nonempty) = (0, false);
     let mut unasked = "no query could be asked of both tables";
-    for test in &subject.tests {
-        let Statement::Query(query) = test else { continue };
+    for query in subject.queries() {
         match compare(case, query, subject, session)? {
             Verdict::Pass { nonempty: rows } => {
                 compared += 1;
@@ -162,7 +187,7 @@ fn ask(case: &Case, built: &Built, subject: &Subject, session: &mut Session) -> 
 }
 
 /// One query, of the base table and of the stored one.
-fn compare(case: &Case, query: &Query, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
+fn compare(case: &Case, query: &Query, subject: &Subject, session: &mut Session) -> Result<Verdict, Stop> {
     let stored = match rewrite::rewrite(query, case) {
         Ok(stored) => stored,
         Err(reason) => return Ok(Verdict::skip(reason)),
@@ -170,17 +195,16 @@ fn compare(case: &Case, query: &Query, subject: &Subject, session: &mut Session)
     let dialect = session.dialect();
     if case::marks_json(&case.operation, dialect) {
         let mut read = false;
-        crate::sql::visit::each_expr(&stored, |expr| read |= case::is_json(expr));
+        each_expr(&stored, |expr| read |= case::is_json(expr));
         if read {
             return Ok(Verdict::skip("JSON that is marked as such and read by the query"));
         }
     }
     // The gate looks at this query, not at the others.
-    let alone = || Subject { tests: vec![query.clone().into()], ..subject.clone() };
     let mut arms = Arms::new(RELATION);
     arms.ask("computed: the operation, over the base table", query.clone(), session)?;
     arms.ask("stored: its result, over the stored table", stored, session)?;
-    if let Some(verdict) = arms.unanswered(&alone(), session)? {
+    if let Some(verdict) = arms.unanswered(&subject.about(query), session)? {
         return Ok(verdict);
     }
     let ambiguous = case.has_no_one_representative(query);
@@ -189,13 +213,13 @@ fn compare(case: &Case, query: &Query, subject: &Subject, session: &mut Session)
     let widens = dialect.can(Feature::HiddenDigits);
     let equality = if case.deduplicates(query) || widens { Equality::Engine } else { Equality::Exact };
     let (computed, stored) = (arms.rows(0).clone(), arms.rows(1).clone());
-    let Some(difference) = super::judge::compare(&computed, &stored, equality) else {
-        return Ok(Verdict::Pass { nonempty: !computed.is_empty() });
+    let Some(difference) = judge::compare(&computed, &stored, equality) else {
+        return Ok(Verdict::pass(&computed));
     };
     if ambiguous {
         return Ok(Verdict::skip("values without one representative"));
     }
-    let mut verdict = arms.differ(difference, &alone(), session)?;
+    let mut verdict = arms.differ(difference, &subject.about(query), session)?;
     if let Verdict::Bug(evidence) = &mut verdict
         && evidence.class == Class::WrongValues
         && case.is_dual(query, dialect)
@@ -211,7 +235,7 @@ fn told(verdict: Verdict, built: &Built) -> Verdict {
     let steps = built.statements.iter().map(|sql| Arm {
         label: String::from("the stored table"),
         sql: sql.clone(),
-        outcome: crate::finding::ArmOutcome::Done,
+        outcome: ArmOutcome::Done,
         plan: None,
     });
     let arms: Vec<Arm> = steps.chain(std::mem::take(&mut evidence.arms)).collect();

@@ -3,7 +3,7 @@
 
 use super::case::{Case, strip};
 use super::{RESULT, STORED};
-use crate::oracle::gate::has_aggregate;
+use crate::oracle::kit::gate::has_aggregate;
 use crate::sql::visit::{Editor, any_expr, edit_expr, edit_select, edit_table, replace_exprs};
 use crate::sql::*;
 
@@ -239,6 +239,7 @@ fn names(table: &TableRef, base: &Name) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::database::Database;
     use crate::dialect::Dialect;
     use crate::sql::render::{Parens, query_to_sql};
     use crate::subject::Subject;
@@ -259,9 +260,9 @@ mod tests {
         };
         let query = Query::select(select);
         let subject = Subject::new("edc", query.clone()).with_expr(operation);
-        let subject = Subject { setup: vec![Statement::CreateTable(base)], ..subject };
         let dialect = Dialect::load("postgres", "18").unwrap();
-        let case = Case::read(&subject, &dialect)?;
+        let database = Database::of(&[Statement::CreateTable(base)], &dialect);
+        let case = Case::read(&subject, &database, &dialect)?;
         Ok(query_to_sql(&rewrite(&query, &case)?, &dialect, Parens::Needed))
     }
 

@@ -8,9 +8,9 @@ use crate::dialect::{Dialect, Feature, ParameterType};
 use crate::generate::{Generator, State};
 use crate::oracle::Given;
 use crate::sql::*;
-use crate::subject::Subject;
+use crate::subject::{Proposal, Subject};
 
-pub fn subject(oracle: &str, g: &mut Generator) -> Option<Subject> {
+pub fn proposal(oracle: &str, g: &mut Generator) -> Option<Proposal> {
     let road = g.dialect.preparing.sql.filter(|_| g.rng.chance(40)).map_or(Road::Interface, Road::Sql);
     let mut draft = Draft {
         road,
@@ -31,17 +31,11 @@ pub fn subject(oracle: &str, g: &mut Generator) -> Option<Subject> {
     for _ in 0..g.rng.between(4, 12) {
         draft.step(g);
     }
-    let mut subject = Subject {
-        oracle: oracle.to_string(),
-        setup: Vec::new(),
-        tests: draft.steps,
-        exprs: Vec::new(),
-        choices: Default::default(),
-    };
+    let mut subject = Subject::of(oracle, draft.steps);
     if road != Road::Interface {
         subject = subject.with_choice(ROAD, SQL);
     }
-    Case::read(&subject, g.dialect).is_ok().then_some(subject)
+    Case::read(&subject, g.dialect).is_ok().then(|| subject.into())
 }
 
 /// A given query with every literal that may be one as a parameter, by each road.

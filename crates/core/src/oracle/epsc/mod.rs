@@ -33,16 +33,17 @@ mod draw;
 mod places;
 mod run;
 
-use super::judge::{self, Difference, Equality};
-use super::{Given, Oracle, freedom, gate, health, validate};
 use crate::dialect::{Dialect, Feature};
-use crate::engine::{ErrorClass, Reply, SqlError, Trouble};
-use crate::finding::{Arm, ArmOutcome, Class, Evidence, Verdict};
+use crate::engine::{ErrorClass, Reply, SqlError, Stop};
+use crate::finding::{Arm, Class, Evidence, Failure, Verdict};
 use crate::generate::Generator;
+use crate::oracle::kit::judge::{self, Difference, Equality};
+use crate::oracle::kit::{freedom, gate, validate};
+use crate::oracle::{Given, Oracle};
 use crate::session::Session;
 use crate::sql::render::to_sql;
 use crate::sql::*;
-use crate::subject::Subject;
+use crate::subject::{Proposal, Subject};
 
 use case::{Case, Road};
 use run::{PreparedArm, Ran};
@@ -73,23 +74,20 @@ impl Oracle for Epsc {
         30
     }
 
-    fn propose(&self, generator: &mut Generator) -> Option<Subject> {
-        draw::subject(self.name(), generator)
+    fn propose(&self, generator: &mut Generator) -> Option<Proposal> {
+        draw::proposal(self.name(), generator)
     }
 
     fn adopt(&self, given: &Given) -> Vec<Subject> {
         draw::adopted(self.name(), given)
     }
 
-    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
+    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Stop> {
         let case = match Case::read(subject, session.dialect()) {
             Ok(case) => case,
             Err(reason) => return Ok(Verdict::skip(reason)),
         };
-        let ordinary = match ordinary_arm(&case, session)? {
-            Ok(ordinary) => ordinary,
-            Err(verdict) => return Ok(verdict),
-        };
+        let ordinary = ordinary_arm(&case, session)?;
         run::undo(&case, session)?;
         let mut prepared = PreparedArm::new(case.road);
         let mut trial =
@@ -113,26 +111,16 @@ struct Ordinary {
     rows: Vec<Reply>,
 }
 
-/// The steps as they are written. `Err`: the engine came to harm.
-fn ordinary_arm(case: &Case, session: &mut Session) -> Result<Result<Ordinary, Verdict>, Trouble> {
+/// The steps as they are written.
+fn ordinary_arm(case: &Case, session: &mut Session) -> Result<Ordinary, Stop> {
     let mut ordinary = Ordinary { replies: Vec::new(), rows: Vec::new() };
-    let mut told = Vec::new();
     for step in case.steps {
-        let reply = run::ordinarily(step, session)?;
-        told.push(session.last_sql().to_string());
-        if let Reply::Failed(error) = &reply
-            && error.class.is_harm()
-        {
-            let mut evidence = health::evidence(told.join(";\n"), error.clone());
-            evidence.arms.iter_mut().for_each(|arm| arm.label = ORDINARY.to_string());
-            return Ok(Err(Verdict::Bug(Box::new(evidence))));
-        }
-        ordinary.replies.push(reply);
+        ordinary.replies.push(run::ordinarily(step, session)?);
     }
     for table in &case.tables {
         ordinary.rows.push(session.query(&run::contents(table))?);
     }
-    Ok(Ok(ordinary))
+    Ok(ordinary)
 }
 
 const ORDINARY: &str = "ordinary: as it is written";
@@ -155,7 +143,7 @@ impl Trial<'_> {
         &mut self,
         arm: &mut PreparedArm,
         session: &mut Session,
-    ) -> Result<Option<Verdict>, Trouble> {
+    ) -> Result<Option<Verdict>, Stop> {
         for (at, step) in self.case.steps.iter().enumerate() {
             let Ran { reply, told, prepared } = arm.run(step, session)?;
             self.told.push(told);
@@ -166,10 +154,6 @@ impl Trial<'_> {
                 }
             }
             match (&self.ordinary.replies[at], &reply) {
-                (_, Reply::Failed(error)) if error.class.is_harm() => {
-                    let (class, text) = health::harm(error);
-                    return self.bug(at, Difference { class, text }, reply, session).map(Some);
-                }
                 (Reply::Failed(_), Reply::Failed(_)) => {}
                 (Reply::Failed(error), _) | (_, Reply::Failed(error)) => {
                     let error = error.clone();
@@ -194,7 +178,7 @@ impl Trial<'_> {
     }
 
     /// The rows of every table at the end.
-    fn states(&mut self, session: &mut Session) -> Result<Verdict, Trouble> {
+    fn states(&mut self, session: &mut Session) -> Result<Verdict, Stop> {
         for (at, table) in self.case.tables.iter().enumerate() {
             let query = run::contents(table);
             let reply = session.query(&query)?;
@@ -224,7 +208,7 @@ impl Trial<'_> {
         error: &SqlError,
         reply: Reply,
         session: &mut Session,
-    ) -> Result<Option<Verdict>, Trouble> {
+    ) -> Result<Option<Verdict>, Stop> {
         let prepared_failed = matches!(reply, Reply::Failed(_));
         let skip = if error.class == ErrorClass::Limit {
             Some("one arm is over a limit")
@@ -238,15 +222,9 @@ impl Trial<'_> {
             None
         };
         let Some(reason) = skip else {
-            let (ordinary, prepared) = match prepared_failed {
-                true => ("succeeds", "fails"),
-                false => ("fails", "succeeds"),
-            };
-            let text =
-                format!("the ordinary statement {ordinary}, the prepared one {prepared}: {}", error.message);
-            return self
-                .differ(at, Difference { class: Class::ErrorDivergence, text }, reply, session)
-                .map(Some);
+            let failure = Failure::OneSided { error: error.clone() };
+            let difference = Difference::new(Class::ErrorDivergence, failure);
+            return self.differ(at, difference, reply, session).map(Some);
         };
         session.note("epsc: errors of one arm, skipped");
         // What a query did not return changes nothing.
@@ -262,15 +240,14 @@ impl Trial<'_> {
         error: &SqlError,
         unchanged: bool,
         session: &mut Session,
-    ) -> Result<bool, Trouble> {
+    ) -> Result<bool, Stop> {
         if !unchanged && !matches!(step, Statement::Query(_)) {
             run::undo(self.case, session)?;
             for earlier in &self.case.steps[..at] {
                 run::ordinarily(earlier, session)?;
             }
         }
-        let known = self.subject.setup.iter().chain(&self.case.steps[..at]);
-        validate::is_spared(step, error, &known.collect::<Vec<_>>(), session)
+        validate::is_spared(step, error, &self.case.steps[..at], session)
     }
 
     /// A difference is a bug, unless the answer is not defined.
@@ -280,17 +257,15 @@ impl Trial<'_> {
         difference: Difference,
         reply: Reply,
         session: &mut Session,
-    ) -> Result<Verdict, Trouble> {
+    ) -> Result<Verdict, Stop> {
         let dialect = session.dialect();
         let before = &self.case.steps[..at.min(self.case.steps.len())];
         let changes = before.iter().filter(|step| run::is_change(step)).cloned();
         let test = self.case.steps.get(at);
-        let looked_at = Subject {
-            setup: self.subject.setup.iter().chain(before).cloned().collect(),
-            tests: changes.chain(test.cloned()).collect(),
-            ..self.subject.clone()
-        };
-        if let Some(reason) = gate::undefined(&looked_at, dialect) {
+        let looked_at = Subject::of(&self.subject.oracle, changes.chain(test.cloned()).collect());
+        let mut database = session.database().clone();
+        before.iter().for_each(|step| database.grow(step, None, dialect));
+        if let Some(reason) = gate::undefined(&looked_at, &database, dialect) {
             return Ok(Verdict::skip(reason));
         }
         if difference.class == Class::Representation && infers_types(self.case, dialect) {
@@ -305,7 +280,7 @@ impl Trial<'_> {
             // Whatever its value is, an aggregate over all rows is one row.
             let settled = difference.class == Class::ErrorDivergence
                 || (difference.class == Class::WrongRows && is_one_row(query));
-            if let Some(reason) = freedom::left_open(query, &looked_at, dialect).filter(|_| !settled) {
+            if let Some(reason) = freedom::left_open(query, database.state(), dialect).filter(|_| !settled) {
                 return Ok(Verdict::skip(reason));
             }
         }
@@ -318,7 +293,7 @@ impl Trial<'_> {
         difference: Difference,
         reply: Reply,
         session: &mut Session,
-    ) -> Result<Verdict, Trouble> {
+    ) -> Result<Verdict, Stop> {
         let dialect = session.dialect();
         let written = self.case.steps.iter().take(at + 1).map(|step| to_sql(step, dialect));
         let end = self.told.last().filter(|_| at == self.case.steps.len()).cloned();
@@ -328,26 +303,19 @@ impl Trial<'_> {
             _ => None,
         };
         let ordinary = self.ordinary.replies[at].clone();
-        let arm = |label: &str, steps: &[String], reply, plan| Arm {
+        let arm = |label: &str, steps: &[String], reply: Reply, plan| Arm {
             label: label.to_string(),
             sql: steps.join(";\n"),
-            outcome: outcome(reply),
+            outcome: reply.into(),
             plan,
         };
         Ok(Verdict::Bug(Box::new(Evidence {
             class: difference.class,
             relation: RELATION.to_string(),
             arms: vec![arm(ORDINARY, &written, ordinary, plan), arm(PREPARED, &self.told, reply, None)],
-            difference: difference.text,
+            failure: difference.failure,
+            explanation: difference.explanation,
         })))
-    }
-}
-
-fn outcome(reply: Reply) -> ArmOutcome {
-    match reply {
-        Reply::Rows(rows) => ArmOutcome::Rows(rows),
-        Reply::Done { .. } => ArmOutcome::Done,
-        Reply::Failed(error) => ArmOutcome::Error(error),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::case::{Case, Road};
 use super::places::{Template, unbound};
 use crate::dialect::PrepareSyntax;
-use crate::engine::{Prepared, Reply, Trouble};
+use crate::engine::{Prepared, Reply, Stop};
 use crate::session::Session;
 use crate::sql::render::to_sql;
 use crate::sql::*;
@@ -18,10 +18,10 @@ pub fn is_change(step: &Statement) -> bool {
 }
 
 /// Runs a step as it is written. What it changes is known should the engine go down later.
-pub fn ordinarily(step: &Statement, session: &mut Session) -> Result<Reply, Trouble> {
+pub fn ordinarily(step: &Statement, session: &mut Session) -> Result<Reply, Stop> {
     match step {
         Statement::Query(query) => session.query(query),
-        other => session.build(other),
+        other => session.scaffold(other),
     }
 }
 
@@ -35,11 +35,11 @@ pub fn contents(table: &Name) -> Query {
 }
 
 /// Leaves the database as it was before the steps.
-pub fn undo(case: &Case, session: &mut Session) -> Result<(), Trouble> {
+pub fn undo(case: &Case, session: &mut Session) -> Result<(), Stop> {
     let views = case.views.iter().rev().map(|name| (ObjectKind::View, name));
     let tables = case.tables.iter().rev().map(|name| (ObjectKind::Table, name));
     for (object, name) in views.chain(tables) {
-        session.build(&Statement::Drop { object, name: name.clone(), on: None, if_exists: true })?;
+        session.scaffold(&Statement::Drop { object, name: name.clone(), on: None, if_exists: true })?;
     }
     Ok(())
 }
@@ -75,7 +75,7 @@ impl PreparedArm {
         PreparedArm { road, open: Vec::new() }
     }
 
-    pub fn run(&mut self, step: &Statement, session: &mut Session) -> Result<Ran, Trouble> {
+    pub fn run(&mut self, step: &Statement, session: &mut Session) -> Result<Ran, Stop> {
         if is_preparable(step) {
             return self.execute(step, session);
         }
@@ -87,7 +87,7 @@ impl PreparedArm {
             let told = session.last_sql().to_string();
             session.close_prepared(prepared)?;
             if !matches!(reply, Reply::Failed(_)) {
-                session.built(step);
+                session.scaffolded(step);
                 return Ok(Ran { reply, told, prepared: true });
             }
             // Some engines find out only now that they cannot.
@@ -96,7 +96,7 @@ impl PreparedArm {
         Ok(Ran { reply, told: session.last_sql().to_string(), prepared: false })
     }
 
-    fn execute(&mut self, step: &Statement, session: &mut Session) -> Result<Ran, Trouble> {
+    fn execute(&mut self, step: &Statement, session: &mut Session) -> Result<Ran, Stop> {
         let template = Template::of(step, session.dialect());
         let known = self.open.iter().find(|open| open.statement == template.statement);
         let mut told = String::new();
@@ -124,16 +124,12 @@ impl PreparedArm {
         };
         told += session.last_sql();
         if is_change(step) && !matches!(reply, Reply::Failed(_)) {
-            session.built(&unbound(step));
+            session.scaffolded(&unbound(step));
         }
         Ok(Ran { reply, told, prepared: true })
     }
 
-    fn prepare(
-        &mut self,
-        template: &Template,
-        session: &mut Session,
-    ) -> Result<Result<Handle, Reply>, Trouble> {
+    fn prepare(&mut self, template: &Template, session: &mut Session) -> Result<Result<Handle, Reply>, Stop> {
         let syntax = match self.road {
             Road::Interface => {
                 let prepared = session.prepare(&template.statement, &template.types)?;
@@ -158,7 +154,7 @@ impl PreparedArm {
         values: &[Value],
         told: &mut String,
         session: &mut Session,
-    ) -> Result<Reply, Trouble> {
+    ) -> Result<Reply, Stop> {
         let literals = values.iter().cloned().map(Expr::Literal);
         let args: Vec<Expr> = match self.road {
             Road::Sql(PrepareSyntax::FromText) => {
@@ -185,7 +181,7 @@ impl PreparedArm {
     }
 
     /// Has the engine forget everything that is open.
-    pub fn close(self, session: &mut Session) -> Result<(), Trouble> {
+    pub fn close(self, session: &mut Session) -> Result<(), Stop> {
         for open in self.open {
             match open.handle {
                 Handle::Interface(prepared) => session.close_prepared(prepared)?,

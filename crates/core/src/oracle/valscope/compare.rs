@@ -7,8 +7,8 @@ use std::cmp::Ordering;
 
 use super::relation::{Column, Direction, Nulls, Relation, Span};
 use crate::engine::Rows;
-use crate::finding::Class;
-use crate::oracle::judge::{Difference, at_most, compare_values, rounded, row_text};
+use crate::finding::{Class, Failure};
+use crate::oracle::kit::judge::{Difference, at_most, compare_values, rounded};
 use crate::sql::Value;
 
 /// Whether results that violate the relation would not if floats had nine digits.
@@ -20,34 +20,25 @@ pub fn is_rounding(relation: &Relation, original: &Rows, mutated: &Rows) -> bool
 pub fn violation(relation: &Relation, original: &Rows, mutated: &Rows) -> Option<Difference> {
     let columns = relation.columns.len();
     if (original.columns, mutated.columns) != (columns, columns) {
-        let text =
-            format!("{} columns and {} where {columns} are expected", original.columns, mutated.columns);
-        return Some(Difference { class: Class::WrongValues, text });
+        let failure = Failure::Columns { first: original.columns, second: mutated.columns };
+        return Some(Difference::new(Class::WrongValues, failure));
     }
     if relation.span == Span::Bijective && original.len() != mutated.len() {
-        let (here, there) = (original.len(), mutated.len());
-        let text = format!(
-            "rows: {here} of the original and {there} of the mutation, where each should have a partner"
-        );
-        return Some(Difference { class: Class::WrongRows, text });
+        let failure = Failure::Lengths { first: original.len(), second: mutated.len() };
+        return Some(Difference::new(Class::WrongRows, failure));
     }
     let forward = relation.span != Span::Shrinks;
     let pairing = Pairing { relation, forward };
     let (smaller, larger) = if forward { (original, mutated) } else { (mutated, original) };
     let lost = pairing.without_partner(smaller, larger)?;
-    let (here, there) = if forward { ("original", "mutation") } else { ("mutation", "original") };
     let equal = |row: &&[Value]| pairing.order(lost, row) == Ordering::Equal;
     let directed = relation.columns.iter().any(|column| !is_equal(column));
     let class = match directed && larger.iter().any(|row| equal(&row)) {
         true => Class::WrongValues,
         false => Class::WrongRows,
     };
-    let count =
-        |rows: &Rows| if rows.len() == 1 { String::from("1 row") } else { format!("{} rows", rows.len()) };
-    let (few, many) = (count(smaller), count(larger));
-    let text =
-        format!("the row {} of the {here} ({few}) has no partner in the {there} ({many})", row_text(lost));
-    Some(Difference { class, text })
+    let (row, first, second) = (lost.to_vec(), original.len(), mutated.len());
+    Some(Difference::new(class, Failure::Unpaired { in_first: forward, row, first, second }))
 }
 
 fn is_equal(column: &Column) -> bool {
@@ -205,7 +196,8 @@ mod tests {
         let (few, many) = (rows(1, &[Some(1), None]), rows(1, &[None, Some(2), Some(1)]));
         assert_eq!(violation(&grows, &few, &many), None);
         let lost = violation(&grows, &many, &few).expect("2 is missing");
-        assert!(lost.text.contains("the row (2) of the original (3 rows)"), "{}", lost.text);
+        let row = vec![Value::Int(2)];
+        assert_eq!(lost.failure, Failure::Unpaired { in_first: true, row, first: 3, second: 2 });
         assert_eq!(lost.class, Class::WrongRows);
         assert_eq!(violation(&relation(Span::Shrinks, &[Change::NONE]), &many, &few), None);
         assert!(violation(&grows, &rows(1, &[Some(1), Some(1)]), &rows(1, &[Some(1)])).is_some());

@@ -1,7 +1,5 @@
 //! What is known of the values of a query's parts: their kind, their range, and whether equal ones are
-//! identical. It comes from the subject's setup.
-//!
-//! While hunting the setup is not in the subject: then what the proposal has made sure of is presumed.
+//! identical. It comes from the state of the database.
 
 use super::relation::Change;
 use crate::dialect::{Dialect, Feature, Function};
@@ -58,22 +56,20 @@ impl Known {
     }
 }
 
-/// A value: how it relates to its partner, and what is known of both; nothing known: presumed.
+/// A value: how it relates to its partner, and what is known of both.
 #[derive(Clone, Copy, Debug)]
 pub struct Cell {
     pub change: Change,
-    pub known: Option<Known>,
+    pub known: Known,
 }
 
 impl Cell {
-    pub const PRESUMED: Cell = Cell { change: Change::NONE, known: None };
-
-    pub fn same(known: Known) -> Cell {
-        Cell { change: Change::NONE, known: Some(known) }
+    pub const fn same(known: Known) -> Cell {
+        Cell { change: Change::NONE, known }
     }
 
     pub fn is_number(&self) -> bool {
-        self.known.is_none_or(|known| known.kind.is_numeric())
+        self.known.kind.is_numeric()
     }
 
     /// Whole numbers that no sum of a few overflows.
@@ -86,19 +82,18 @@ impl Cell {
     }
 
     fn range_is(&self, test: impl Fn(Range) -> bool) -> bool {
-        self.known.is_none_or(|known| known.whole.is_some_and(test))
+        self.known.whole.is_some_and(test)
     }
 
     pub fn has_one_representative(&self) -> bool {
-        self.known.is_none_or(|known| known.identity)
+        self.known.identity
     }
 }
 
 /// Where facts come from.
 pub struct Facts<'a> {
     pub dialect: &'a Dialect,
-    /// The state that the setup leaves; none while hunting.
-    pub state: Option<&'a State>,
+    pub state: &'a State,
 }
 
 impl Facts<'_> {
@@ -181,7 +176,7 @@ mod tests {
         let mut state = State::default();
         let create = import::statement("CREATE TABLE t(b BIT(8), i INT)", 1, &dialect);
         state.apply(&create.statement, &dialect);
-        let facts = Facts { dialect: &dialect, state: Some(&state) };
+        let facts = Facts { dialect: &dialect, state: &state };
         let table = state.table("t").unwrap();
         let known: Vec<Known> = table.columns.iter().map(|column| facts.column(table, column)).collect();
         assert_eq!(known[0], Known::NOTHING);

@@ -38,19 +38,18 @@ use facts::Facts;
 use mutate::{Site, mutated, sites};
 use propagate::predict;
 use relation::Relation;
-use rules::{Rule, Stop};
+use rules::{Rule, Stopped};
 
-use super::Oracle;
-use super::arms::Arms;
-use super::given::Given;
 use crate::dialect::Dialect;
-use crate::engine::Trouble;
+use crate::engine::Stop;
 use crate::finding::Verdict;
 use crate::generate::{Generator, State};
+use crate::oracle::Oracle;
+use crate::oracle::kit::arms::Arms;
+use crate::oracle::kit::given::Given;
 use crate::session::Session;
-use crate::sql::visit::{self, Visitor};
-use crate::sql::{Name, Query, TableRef};
-use crate::subject::Subject;
+use crate::sql::Query;
+use crate::subject::{Proposal, Subject};
 
 pub struct ValScope;
 
@@ -72,28 +71,23 @@ pub struct Derived {
 }
 
 /// The mutation that a subject names and what is predicted of it, or why nothing is.
-pub fn derive(subject: &Subject, dialect: &Dialect) -> Result<Derived, Stop> {
-    let query = subject.query().ok_or(Stop("not one query"))?;
+pub fn derive(subject: &Subject, state: &State, dialect: &Dialect) -> Result<Derived, Stopped> {
+    let query = subject.query().ok_or(Stopped("not one query"))?;
     let all = sites(query, dialect);
     let mut chosen: Vec<Site> = Vec::new();
     for (_, choice) in subject.choices.iter().filter(|(name, _)| name.starts_with(MUTATION)) {
         let (name, number) = choice.split_once(' ').unwrap_or((choice, "0"));
         if let Some((_, reason)) = mutators::REFUSED.iter().find(|(refused, _)| *refused == name) {
-            return Err(Stop(reason));
+            return Err(Stopped(reason));
         }
-        let mutator = mutators::by_name(name).ok_or(Stop("mutator that does not exist"))?;
+        let mutator = mutators::by_name(name).ok_or(Stopped("mutator that does not exist"))?;
         let number = number.parse().unwrap_or(usize::MAX);
         let is_it = |site: &&Site| site.mutator.name == mutator.name && site.number == number;
-        chosen.push(all.iter().find(is_it).ok_or(Stop("mutation site that is not there"))?.clone());
+        chosen.push(all.iter().find(is_it).ok_or(Stopped("mutation site that is not there"))?.clone());
     }
     if chosen.is_empty() {
-        return Err(Stop("no mutation chosen"));
+        return Err(Stopped("no mutation chosen"));
     }
-    let mut state = State::default();
-    subject.setup.iter().for_each(|statement| state.apply(statement, dialect));
-    // While hunting the setup is not in the subject; a query that reads no table has none.
-    let is_told = !subject.setup.is_empty() || !reads_table(query);
-    let state = is_told.then_some(&state);
     let (relation, rules) = predict(query, &chosen, &Facts { dialect, state })?;
     let mutators = chosen.iter().map(|site| site.mutator.note).collect();
     Ok(Derived { mutated: mutated(query, &chosen), relation, rules, mutators })
@@ -108,7 +102,7 @@ impl Oracle for ValScope {
         "a mutated query has no fewer, or no more, rows or no smaller, or no larger, values"
     }
 
-    fn propose(&self, generator: &mut Generator) -> Option<Subject> {
+    fn propose(&self, generator: &mut Generator) -> Option<Proposal> {
         for _ in 0..DRAWS {
             generator.start_over();
             let Some(query) = generator.composed_query() else { continue };
@@ -121,13 +115,13 @@ impl Oracle for ValScope {
                 let choice = format!("{} {}", site.mutator.name, site.number);
                 subject = subject.with_choice(&format!("{MUTATION}-{}", at + 1), &choice);
             }
-            return Some(subject);
+            return Some(subject.into());
         }
         None
     }
 
     fn adopt(&self, given: &Given) -> Vec<Subject> {
-        let facts = Facts { dialect: given.dialect, state: Some(given.state) };
+        let facts = Facts { dialect: given.dialect, state: given.state };
         let mut queries = given.selects();
         if !queries.contains(given.query) {
             queries.insert(0, given.query.clone());
@@ -146,10 +140,10 @@ impl Oracle for ValScope {
         subjects
     }
 
-    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
-        let derived = match derive(subject, session.dialect()) {
+    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Stop> {
+        let derived = match derive(subject, session.database().state(), session.dialect()) {
             Ok(derived) => derived,
-            Err(Stop(reason)) => return Ok(Verdict::skip(reason)),
+            Err(Stopped(reason)) => return Ok(Verdict::skip(reason)),
         };
         derived.mutators.iter().for_each(|note| session.note(note));
         derived.rules.iter().for_each(|rule| session.note(rule.note()));
@@ -172,34 +166,9 @@ impl Oracle for ValScope {
     }
 }
 
-/// Whether a query reads anything but what it defines itself.
-fn reads_table(query: &Query) -> bool {
-    #[derive(Default)]
-    struct Names {
-        read: Vec<Name>,
-        defined: Vec<Name>,
-    }
-    impl Visitor for Names {
-        fn query(&mut self, query: &Query) {
-            let common = query.with.iter().flat_map(|with| &with.tables);
-            self.defined.extend(common.map(|table| table.name.clone()));
-            visit::walk_query(self, query);
-        }
-        fn table(&mut self, table: &TableRef) {
-            if let TableRef::Table { name, .. } = table {
-                self.read.push(name.clone());
-            }
-            visit::walk_table(self, table);
-        }
-    }
-    let mut names = Names::default();
-    names.query(query);
-    names.read.iter().any(|name| !names.defined.contains(name))
-}
-
 /// A site that the rules carry to the root, now and then with a second one.
 fn choose(query: &Query, generator: &mut Generator) -> Vec<Site> {
-    let facts = Facts { dialect: generator.dialect, state: Some(generator.state) };
+    let facts = Facts { dialect: generator.dialect, state: generator.state };
     let mut left = sites(query, generator.dialect);
     let mut chosen: Vec<Site> = Vec::new();
     let wanted = if generator.rng.chance(20) { 2 } else { 1 };

@@ -8,9 +8,9 @@ use crate::sql::{BinaryOp, Truth};
 
 /// Why nothing can be predicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stop(pub &'static str);
+pub struct Stopped(pub &'static str);
 
-pub const OPPOSITE: Stop = Stop("changes that go opposite ways");
+pub const OPPOSITE: Stopped = Stopped("changes that go opposite ways");
 
 macro_rules! rules {
     ($($rule:ident $note:literal,)*) => {
@@ -85,39 +85,39 @@ impl Rule {
 }
 
 /// NOT reverses a strong predicate. TRUE(p) ⊆ TRUE(q) says nothing of where they are FALSE.
-pub fn not(shift: Shift) -> Result<Shift, Stop> {
+pub fn not(shift: Shift) -> Result<Shift, Stopped> {
     match shift {
         Shift::None => Ok(Shift::None),
         Shift::Strong(direction) => Ok(Shift::Strong(direction.reversed())),
-        Shift::Weak(_) => Err(Stop("NOT over a weak predicate")),
+        Shift::Weak(_) => Err(Stopped("NOT over a weak predicate")),
     }
 }
 
 /// `p IS TRUE` has two values, so a weak relation is strong enough; `p IS FALSE` asks for more.
-pub fn is(shift: Shift, test: Truth, negated: bool) -> Result<Shift, Stop> {
+pub fn is(shift: Shift, test: Truth, negated: bool) -> Result<Shift, Stopped> {
     let Some(direction) = shift.direction() else { return Ok(Shift::None) };
     let direction = match (test, shift) {
         (Truth::True, _) => direction,
         (Truth::False, Shift::Strong(_)) => direction.reversed(),
-        (Truth::False, _) => return Err(Stop("IS FALSE over a weak predicate")),
-        (Truth::Null, _) => return Err(Stop("IS NULL of a changed predicate")),
+        (Truth::False, _) => return Err(Stopped("IS FALSE over a weak predicate")),
+        (Truth::Null, _) => return Err(Stopped("IS NULL of a changed predicate")),
     };
     Ok(Shift::Strong(if negated { direction.reversed() } else { direction }))
 }
 
 /// `left op right`. A NULL is TRUE on neither side, so a value that may be NULL on the smaller side leaves
 /// a weak relation, and none if it is on the larger side.
-pub fn comparison(op: BinaryOp, left: Change, right: Change) -> Result<Shift, Stop> {
+pub fn comparison(op: BinaryOp, left: Change, right: Change) -> Result<Shift, Stopped> {
     if left.is_none() && right.is_none() {
         return Ok(Shift::None);
     }
     let change = match op {
         BinaryOp::Gt | BinaryOp::Ge => left.and(right.negated()),
         BinaryOp::Lt | BinaryOp::Le => left.negated().and(right),
-        _ => return Err(Stop("= or <> of a changed value")),
+        _ => return Err(Stopped("= or <> of a changed value")),
     };
     let change = change.ok_or(OPPOSITE)?;
-    let mismatch = Stop("comparison with a value that may be NULL on the larger side");
+    let mismatch = Stopped("comparison with a value that may be NULL on the larger side");
     let smaller = match change.nulls {
         Nulls::Alike => return Ok(change.toward.map_or(Shift::None, Shift::Strong)),
         Nulls::Original => Direction::Up,
@@ -131,7 +131,7 @@ pub fn comparison(op: BinaryOp, left: Change, right: Change) -> Result<Shift, St
 }
 
 /// The rows that predicates, inputs and a mutation let through, all at once.
-pub fn together(spans: impl IntoIterator<Item = Span>) -> Result<Span, Stop> {
+pub fn together(spans: impl IntoIterator<Item = Span>) -> Result<Span, Stopped> {
     spans.into_iter().try_fold(Span::Bijective, |all, span| all.and(span).ok_or(OPPOSITE))
 }
 
@@ -146,7 +146,7 @@ pub fn quantifier(rows: Span, all: bool) -> Shift {
 }
 
 /// COUNT of rows; of a column whose values may be NULL on the smaller side only.
-pub fn count(rows: Span, nulls: Nulls) -> Result<Change, Stop> {
+pub fn count(rows: Span, nulls: Nulls) -> Result<Change, Stopped> {
     let by_nulls = match nulls {
         Nulls::Alike => Span::Bijective,
         Nulls::Original => Span::Grows,
@@ -161,14 +161,14 @@ pub fn count(rows: Span, nulls: Nulls) -> Result<Change, Stop> {
 
 /// MAX, MIN or SUM over rows that change: more rows move the value one way only, and may give one where
 /// there was none. `upward`: more rows raise it (MAX, and SUM of what is never negative).
-pub fn extreme(rows: Span, value: Change, upward: bool) -> Result<Change, Stop> {
+pub fn extreme(rows: Span, value: Change, upward: bool) -> Result<Change, Stopped> {
     let wanted = if upward { Direction::Up } else { Direction::Down };
     let growing = |value: Change| {
         let fits = value.toward.is_none_or(|toward| toward == wanted) && value.nulls != Nulls::Mutated;
         fits.then(|| Change::toward(wanted).or_null(Nulls::Original))
     };
     let shrinking = |value: Change| growing(value.reversed()).map(Change::reversed);
-    let stop = Stop("aggregate of values that change the other way");
+    let stop = Stopped("aggregate of values that change the other way");
     match rows {
         Span::Grows => growing(value).ok_or(stop),
         Span::Shrinks => shrinking(value).ok_or(stop),
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn not_ends_a_weak_predicate() {
         assert_eq!(not(Shift::Strong(Up)), Ok(Shift::Strong(Down)));
-        assert_eq!(not(Shift::Weak(Up)), Err(Stop("NOT over a weak predicate")));
+        assert_eq!(not(Shift::Weak(Up)), Err(Stopped("NOT over a weak predicate")));
     }
 
     #[test]

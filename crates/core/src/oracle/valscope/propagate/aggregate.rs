@@ -2,7 +2,7 @@
 
 use super::super::facts::{Cell, Known, MANY_ROWS};
 use super::super::relation::{Change, Nulls, Shift, Span};
-use super::super::rules::{self, Rule, Stop, together};
+use super::super::rules::{self, Rule, Stopped, together};
 use super::{Outcome, Propagation};
 use crate::sql::*;
 
@@ -16,9 +16,9 @@ impl Propagation<'_> {
     }
 
     pub(super) fn aggregate(&mut self, aggregate: &Aggregate) -> Outcome<Cell> {
-        let Some(mut rows) = self.scope().rows else { return Err(Stop("aggregate outside a group")) };
+        let Some(mut rows) = self.scope().rows else { return Err(Stopped("aggregate outside a group")) };
         if !self.is_own(aggregate) {
-            return Err(Stop("aggregate of an outer query"));
+            return Err(Stopped("aggregate of an outer query"));
         }
         let mut args = Vec::new();
         for arg in &aggregate.args {
@@ -35,14 +35,14 @@ impl Propagation<'_> {
         if args.iter().any(|cell| !cell.is_number() && !cell.has_one_representative())
             && matches!(name.as_str(), "MIN" | "MAX")
         {
-            return Err(Stop("MIN or MAX of values without one representative"));
+            return Err(Stopped("MIN or MAX of values without one representative"));
         }
         let known = aggregated(&name, args.first().copied());
         let arg = args.first().map_or(Change::NONE, |cell| cell.change);
         if args.len() > 1 || !aggregate.order_by.is_empty() {
             let changed = rows != Span::Bijective || args.iter().any(|cell| !cell.change.is_none());
             return if changed {
-                Err(Stop("aggregate that is not known"))
+                Err(Stopped("aggregate that is not known"))
             } else {
                 Ok(Cell { change: arg, known })
             };
@@ -84,26 +84,28 @@ impl Propagation<'_> {
         let (rule, change) = match (name, cell) {
             ("COUNT", None) => (Rule::CountRows, rules::count(rows, Nulls::Alike)?),
             ("COUNT", Some(_)) if distinct && !arg.is_none() => {
-                return Err(Stop("COUNT(DISTINCT) of a changed value"));
+                return Err(Stopped("COUNT(DISTINCT) of a changed value"));
             }
             ("COUNT", Some(_)) if distinct => (Rule::CountDistinct, rules::count(rows, Nulls::Alike)?),
             ("COUNT", Some(_)) => (Rule::CountColumn, rules::count(rows, arg.nulls)?),
-            ("SUM" | "AVG", _) if distinct => return Err(Stop("DISTINCT in an aggregate of what changes")),
+            ("SUM" | "AVG", _) if distinct => {
+                return Err(Stopped("DISTINCT in an aggregate of what changes"));
+            }
             ("MIN" | "MAX", Some(cell)) if !cell.is_number() => {
-                return Err(Stop("aggregate of what are no numbers"));
+                return Err(Stopped("aggregate of what are no numbers"));
             }
             ("SUM" | "AVG", Some(cell)) if !cell.is_small() => {
-                return Err(Stop("sum that may overflow or round"));
+                return Err(Stopped("sum that may overflow or round"));
             }
             ("MIN" | "MAX" | "SUM" | "AVG", _) if values_alone => (Rule::ChangedValues, arg),
             ("MAX", _) => (Rule::Max, rules::extreme(rows, arg, true)?),
             ("MIN", _) => (Rule::Min, rules::extreme(rows, arg, false)?),
             ("SUM", Some(cell)) if !cell.is_never_negative() => {
-                return Err(Stop("SUM of values that may be negative"));
+                return Err(Stopped("SUM of values that may be negative"));
             }
             ("SUM", _) => (Rule::Sum, rules::extreme(rows, arg, true)?),
-            ("AVG", _) => return Err(Stop("AVG of a changed set")),
-            _ => return Err(Stop("variance or other aggregate of a changed set")),
+            ("AVG", _) => return Err(Stopped("AVG of a changed set")),
+            _ => return Err(Stopped("variance or other aggregate of a changed set")),
         };
         self.used.push(rule);
         Ok(change)
@@ -111,12 +113,9 @@ impl Propagation<'_> {
 }
 
 /// What is known of an aggregate's value.
-fn aggregated(name: &str, arg: Option<Cell>) -> Option<Known> {
-    let known = match arg {
-        Some(cell) => cell.known?,
-        None => Known::NOTHING,
-    };
-    Some(match name {
+fn aggregated(name: &str, arg: Option<Cell>) -> Known {
+    let known = arg.map_or(Known::NOTHING, |cell| cell.known);
+    match name {
         "COUNT" => Known::whole((0, MANY_ROWS)),
         "MIN" | "MAX" => Known { rounded: known.rounded, ..known },
         "SUM" => match known.whole {
@@ -129,5 +128,5 @@ fn aggregated(name: &str, arg: Option<Cell>) -> Option<Known> {
             Known { rounded: true, ..Known::of_kind(Kind::Real) }
         }
         _ => Known::NOTHING,
-    })
+    }
 }

@@ -11,15 +11,15 @@ mod value;
 use super::facts::{Cell, Facts, Known};
 use super::mutate::{Address, Local, Site, address, is_touched};
 use super::relation::{Column, Relation, Shift, Span};
-use super::rules::{OPPOSITE, Rule, Stop, together};
+use super::rules::{OPPOSITE, Rule, Stopped, together};
 use crate::dialect::Feature;
-use crate::oracle::gate::{self, has_aggregate};
+use crate::oracle::kit::gate::{self, has_aggregate};
 use crate::sql::*;
 
-type Outcome<T> = Result<T, Stop>;
+type Outcome<T> = Result<T, Stopped>;
 
 /// What is predicted of a query and its mutation, and the rules that it follows from.
-pub fn predict(query: &Query, sites: &[Site], facts: &Facts) -> Result<(Relation, Vec<Rule>), Stop> {
+pub fn predict(query: &Query, sites: &[Site], facts: &Facts) -> Result<(Relation, Vec<Rule>), Stopped> {
     let mut walk = Propagation {
         sites,
         facts,
@@ -33,12 +33,10 @@ pub fn predict(query: &Query, sites: &[Site], facts: &Facts) -> Result<(Relation
     let rows = walk.query(query)?;
     // What no rule looked at may have changed anything: the number in a LIMIT, a key of ORDER BY.
     if !sites.iter().all(|site| walk.met.contains(&site.address)) {
-        return Err(Stop("mutation that no rule is about"));
+        return Err(Stopped("mutation that no rule is about"));
     }
-    let column = |(_, cell): &(Option<Name>, Cell)| Column {
-        change: cell.change,
-        rounded: cell.known.is_none_or(|known| known.rounded),
-    };
+    let column =
+        |(_, cell): &(Option<Name>, Cell)| Column { change: cell.change, rounded: cell.known.rounded };
     walk.used.sort();
     walk.used.dedup();
     Ok((Relation { span: rows.span, columns: rows.columns.iter().map(column).collect() }, walk.used))
@@ -64,7 +62,7 @@ impl Rows {
 /// A table that columns are named of.
 struct Source {
     alias: Name,
-    /// None: a stored table of which nothing is known.
+    /// None: a table function, of whose columns nothing is known.
     columns: Option<Vec<(Name, Cell)>>,
 }
 
@@ -126,20 +124,20 @@ impl Propagation<'_> {
     /// types are dynamic the affinity of a deduplicated relation is not defined (SOUNDNESS 1).
     fn deduplicated(&self, rows: &Rows) -> Outcome<()> {
         if self.in_relation && self.is_dynamic() {
-            return Err(Stop("relation whose column affinity is not defined"));
+            return Err(Stopped("relation whose column affinity is not defined"));
         }
         match rows.columns.iter().all(|(_, cell)| cell.has_one_representative()) {
             true => Ok(()),
-            false => Err(Stop("values without one representative are deduplicated")),
+            false => Err(Stopped("values without one representative are deduplicated")),
         }
     }
 
     /// Where columns have a type, a set operator converts its branches to a common one: a branch alone shows
     /// the same values only if they are of one type.
     fn of_one_type(&self, rows: &Rows) -> Outcome<()> {
-        let mixed = |(_, cell): &(_, Cell)| cell.known.is_some_and(|known| known.kind == Kind::Any);
+        let mixed = |(_, cell): &(_, Cell)| cell.known.kind == Kind::Any;
         match !self.is_dynamic() && rows.columns.iter().any(mixed) {
-            true => Err(Stop("set operator that converts its branches")),
+            true => Err(Stopped("set operator that converts its branches")),
             false => Ok(()),
         }
     }
@@ -161,7 +159,7 @@ impl Propagation<'_> {
             for table in &with.tables {
                 let mut rows = self.relation(&table.query)?;
                 if with.recursive && rows.is_changed() {
-                    return Err(Stop("recursive common table"));
+                    return Err(Stopped("recursive common table"));
                 }
                 rename(&mut rows, &table.columns);
                 self.common.push((table.name.clone(), rows));
@@ -174,10 +172,10 @@ impl Propagation<'_> {
         }
         if query.limit.is_some() || query.offset.is_some() {
             if !is_total(query, &rows) {
-                return Err(Stop("LIMIT without a total order"));
+                return Err(Stopped("LIMIT without a total order"));
             }
             if rows.is_changed() || query.order_by.iter().any(|item| is_touched(&item.expr, self.sites)) {
-                return Err(Stop("LIMIT over changed rows"));
+                return Err(Stopped("LIMIT over changed rows"));
             }
         }
         rows.span = self.with_local(query, rows.span)?;
@@ -215,14 +213,14 @@ impl Propagation<'_> {
 
     fn compound(&mut self, op: SetOp, all: bool, left: Rows, right: Rows) -> Outcome<Rows> {
         if self.is_dynamic() && self.queries > 1 {
-            return Err(Stop("relation whose column affinity is not defined"));
+            return Err(Stopped("relation whose column affinity is not defined"));
         }
         let changed = left.is_changed() || right.is_changed();
         let right_span = if op == SetOp::Except { right.span.reversed() } else { right.span };
         let span = together([left.span, right_span])?;
         let mut columns = Vec::new();
         for ((name, a), (_, b)) in left.columns.iter().zip(&right.columns) {
-            let known = a.known.zip(b.known).map(|(a, b)| a.or(b));
+            let known = a.known.or(b.known);
             columns.push((name.clone(), Cell { change: a.change.and(b.change).ok_or(OPPOSITE)?, known }));
         }
         let result = Rows { span, columns };
@@ -235,7 +233,7 @@ impl Propagation<'_> {
             return Ok(result);
         }
         if result.changes_values() {
-            return Err(Stop("changed value in what a set operator compares"));
+            return Err(Stopped("changed value in what a set operator compares"));
         }
         if op != SetOp::Except {
             self.used.push(if op == SetOp::Union { Rule::Union } else { Rule::Intersect });
@@ -275,7 +273,7 @@ impl Propagation<'_> {
         });
         if !select.group_by.is_empty() || in_items || select.having.is_some() {
             if select.group_by.is_empty() && !in_items {
-                return Err(Stop("HAVING without a group"));
+                return Err(Stopped("HAVING without a group"));
             }
             span = self.groups(select, span)?;
         }
@@ -285,7 +283,7 @@ impl Propagation<'_> {
         let mut columns = Vec::new();
         for item in &select.items {
             let SelectItem::Expr { expr, alias } = item else {
-                return Err(Stop("SELECT * is not looked into"));
+                return Err(Stopped("SELECT * is not looked into"));
             };
             let name = alias.clone().or_else(|| match expr {
                 Expr::Column(reference) => Some(reference.column.clone()),
@@ -296,7 +294,7 @@ impl Propagation<'_> {
         let rows = Rows { span, columns };
         if select.distinct && rows.is_changed() {
             if rows.changes_values() {
-                return Err(Stop("DISTINCT over a changed value"));
+                return Err(Stopped("DISTINCT over a changed value"));
             }
             self.used.push(Rule::Distinct);
         }
@@ -316,16 +314,16 @@ impl Propagation<'_> {
     /// one group on either side.
     fn groups(&mut self, select: &Select, rows: Span) -> Outcome<Span> {
         if !select.grouping.is_plain() {
-            return Err(Stop("GROUPING SETS"));
+            return Err(Stopped("GROUPING SETS"));
         }
         let mut keys = Vec::new();
         for key in &select.group_by {
             let cell = self.value(key)?;
             if !cell.change.is_none() {
-                return Err(Stop("GROUP BY a changed value"));
+                return Err(Stopped("GROUP BY a changed value"));
             }
             if !cell.has_one_representative() {
-                return Err(Stop("GROUP BY values without one representative"));
+                return Err(Stopped("GROUP BY values without one representative"));
             }
             keys.push((key.clone(), cell));
         }
@@ -369,7 +367,7 @@ impl Propagation<'_> {
                     self.source(alias, &rows);
                     rows.span
                 } else {
-                    let columns = self.stored_columns(name);
+                    let columns = Some(self.stored_columns(name));
                     self.scope().sources.push(Source { alias: alias.clone(), columns });
                     Span::Bijective
                 }
@@ -378,7 +376,7 @@ impl Propagation<'_> {
                 let mut rows = self.relation(query)?;
                 if rows.is_changed() {
                     if *lateral {
-                        return Err(Stop("LATERAL"));
+                        return Err(Stopped("LATERAL"));
                     }
                     self.used.push(Rule::Derived);
                 }
@@ -398,11 +396,10 @@ impl Propagation<'_> {
         self.with_local(table, span)
     }
 
-    fn stored_columns(&self, name: &Name) -> Option<Vec<(Name, Cell)>> {
-        let state = self.facts.state?;
-        let Some(table) = state.table(name) else { return Some(Vec::new()) };
+    fn stored_columns(&self, name: &Name) -> Vec<(Name, Cell)> {
+        let Some(table) = self.facts.state.table(name) else { return Vec::new() };
         let cell = |column| Cell::same(self.facts.column(table, column));
-        Some(table.columns.iter().map(|column| (column.name.clone(), cell(column))).collect())
+        table.columns.iter().map(|column| (column.name.clone(), cell(column))).collect()
     }
 
     fn join(&mut self, kind: JoinKind, left: &TableRef, right: &TableRef, on: &JoinOn) -> Outcome<Span> {
@@ -417,7 +414,7 @@ impl Propagation<'_> {
             JoinOn::On(condition) => self.predicate(condition)?,
             JoinOn::Nothing => Shift::None,
             JoinOn::Natural | JoinOn::Using(_) if values[0] || values[1] => {
-                return Err(Stop("USING or NATURAL over a changed value"));
+                return Err(Stopped("USING or NATURAL over a changed value"));
             }
             JoinOn::Natural | JoinOn::Using(_) => Shift::None,
         };
@@ -435,13 +432,13 @@ impl Propagation<'_> {
             }
             JoinKind::Left => (left, changed[1] || values[1]),
             JoinKind::Right => (right, changed[0] || values[0]),
-            JoinKind::Full => return Err(Stop("FULL JOIN of a changed input")),
+            JoinKind::Full => return Err(Stopped("FULL JOIN of a changed input")),
         };
         if condition != Shift::None {
-            return Err(Stop("ON of an outer join"));
+            return Err(Stopped("ON of an outer join"));
         }
         if padded {
-            return Err(Stop("padded side of an outer join"));
+            return Err(Stopped("padded side of an outer join"));
         }
         self.used.push(Rule::OuterJoin);
         Ok(kept)
@@ -462,28 +459,28 @@ impl Propagation<'_> {
                 .sources
                 .iter()
                 .filter(|source| reference.table.as_ref().is_none_or(|t| *t == source.alias));
-            let mut presumed = false;
+            let mut unknown = false;
             let mut found = None;
             for source in owners {
                 match &source.columns {
-                    None => presumed = true,
+                    None => unknown = true,
                     Some(columns) => {
                         let named = columns.iter().find(|(name, _)| *name == reference.column);
                         found = found.or(named.map(|(_, cell)| *cell));
                     }
                 }
             }
-            let Some(cell) = found.or(presumed.then_some(Cell::PRESUMED)) else { continue };
+            let Some(cell) = found.or(unknown.then_some(Cell::same(Known::NOTHING))) else { continue };
             return match &scope.keys {
                 None => Ok(cell),
                 Some(keys) => {
                     let is_it = |key: &Expr| matches!(key, Expr::Column(column) if column == reference);
                     let key = keys.iter().find(|(key, _)| is_it(key));
-                    key.map(|(_, cell)| *cell).ok_or(Stop("bare column beside an aggregate"))
+                    key.map(|(_, cell)| *cell).ok_or(Stopped("bare column beside an aggregate"))
                 }
             };
         }
-        Err(Stop("column of unknown origin"))
+        Err(Stopped("column of unknown origin"))
     }
 }
 

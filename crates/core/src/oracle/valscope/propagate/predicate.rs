@@ -3,7 +3,7 @@
 use super::super::facts::Cell;
 use super::super::mutate::{Local, Needs};
 use super::super::relation::{Change, Shift};
-use super::super::rules::{self, OPPOSITE, Rule, Stop};
+use super::super::rules::{self, OPPOSITE, Rule, Stopped};
 use super::{Outcome, Propagation};
 use crate::sql::*;
 
@@ -16,7 +16,7 @@ impl Propagation<'_> {
                 self.require(needs, expr)?;
                 shift.and(local).ok_or(OPPOSITE)
             }
-            Some(_) => Err(Stop("changed value as a condition")),
+            Some(_) => Err(Stopped("changed value as a condition")),
             None => Ok(shift),
         }
     }
@@ -41,7 +41,7 @@ impl Propagation<'_> {
                 let value = self.value(expr)?;
                 let (low, high) = (self.value(low)?, self.value(high)?);
                 if !value.change.is_none() {
-                    return Err(Stop("BETWEEN of a changed value"));
+                    return Err(Stopped("BETWEEN of a changed value"));
                 }
                 if low.change.is_none() && high.change.is_none() {
                     return Ok(Shift::None);
@@ -62,7 +62,7 @@ impl Propagation<'_> {
                 let value = self.value(expr)?;
                 let rows = self.query(query)?;
                 if !value.change.is_none() || rows.changes_values() {
-                    return Err(Stop("IN of a changed value"));
+                    return Err(Stopped("IN of a changed value"));
                 }
                 self.apply(Rule::In, rules::quantifier(rows.span, *negated), Ok)
             }
@@ -84,7 +84,7 @@ impl Propagation<'_> {
                 if cell.change.is_none() {
                     Ok(Shift::None)
                 } else {
-                    Err(Stop("changed value as a condition"))
+                    Err(Stopped("changed value as a condition"))
                 }
             }
         }
@@ -127,14 +127,14 @@ impl Propagation<'_> {
         let left = self.value(left)?;
         let rows = self.query(query)?;
         if rows.changes_values() {
-            return Err(Stop("ANY or ALL of changed values"));
+            return Err(Stopped("ANY or ALL of changed values"));
         }
         let by_value = rules::comparison(op, left.change, Change::NONE)?;
         if by_value != Shift::None {
             let numbers: Vec<Cell> = rows.columns.iter().map(|(_, cell)| *cell).chain([left]).collect();
             self.numbers(&numbers)?;
             if !matches!(by_value, Shift::Strong(_)) {
-                return Err(Stop("ANY or ALL of a value that may be NULL"));
+                return Err(Stopped("ANY or ALL of a value that may be NULL"));
             }
         }
         let shift = by_value.and(rules::quantifier(rows.span, all)).ok_or(OPPOSITE)?;
@@ -144,7 +144,7 @@ impl Propagation<'_> {
     pub(super) fn numbers(&self, cells: &[Cell]) -> Outcome<()> {
         match cells.iter().all(Cell::is_number) {
             true => Ok(()),
-            false => Err(Stop("changed value compared with what is no number")),
+            false => Err(Stopped("changed value compared with what is no number")),
         }
     }
 
@@ -164,12 +164,12 @@ impl Propagation<'_> {
             return self.numbers(&cells);
         }
         // Where types are dynamic, one order over all values serves every comparison.
-        let kinds: Vec<Kind> = cells.iter().filter_map(|cell| cell.known).map(|known| known.kind).collect();
+        let kinds: Vec<Kind> = cells.iter().map(|cell| cell.known.kind).collect();
         let alike = |kind: &Kind| *kind == kinds[0] || (kind.is_numeric() && kinds[0].is_numeric());
         if self.is_dynamic() || kinds.is_empty() || (kinds[0] != Kind::Any && kinds.iter().all(alike)) {
             Ok(())
         } else {
-            Err(Stop("comparison of several kinds"))
+            Err(Stopped("comparison of several kinds"))
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::super::facts::{ANY_WHOLE, Cell, Known};
 use super::super::mutate::{Local, Needs};
 use super::super::relation::{Change, Direction, Shift, Span};
-use super::super::rules::{self, OPPOSITE, Rule, Stop};
+use super::super::rules::{self, OPPOSITE, Rule, Stopped};
 use super::predicate::{is_condition, is_connective};
 use super::{Outcome, Propagation};
 use crate::sql::*;
@@ -15,7 +15,7 @@ impl Propagation<'_> {
     /// An expression that must not change.
     pub(super) fn unchanged(&mut self, expr: &Expr, otherwise: &'static str) -> Outcome<Cell> {
         let cell = self.value(expr)?;
-        if cell.change.is_none() { Ok(cell) } else { Err(Stop(otherwise)) }
+        if cell.change.is_none() { Ok(cell) } else { Err(Stopped(otherwise)) }
     }
 
     /// How a value relates to its mutation.
@@ -24,37 +24,39 @@ impl Propagation<'_> {
         let (change, needs) = match self.local(expr) {
             None => return Ok(cell),
             Some(Local::Value(change, needs)) => (change, needs),
-            Some(Local::Predicate(..)) => return Err(Stop("changed condition as a value")),
-            Some(Local::Rows(_)) => return Err(Stop("rows as a value")),
+            Some(Local::Predicate(..)) => return Err(Stopped("changed condition as a value")),
+            Some(Local::Rows(_)) => return Err(Stopped("rows as a value")),
         };
         let change = cell.change.and(change).ok_or(OPPOSITE)?;
         let mut known = cell.known;
         match needs {
             Needs::Nothing => {}
             Needs::Numbers | Needs::OneKind if !cell.is_number() => {
-                return Err(Stop("aggregate of what are no numbers"));
+                return Err(Stopped("aggregate of what are no numbers"));
             }
             Needs::Numbers | Needs::OneKind => {}
-            Needs::Small(_) if !cell.is_small() => return Err(Stop("arithmetic that may overflow or round")),
+            Needs::Small(_) if !cell.is_small() => {
+                return Err(Stopped("arithmetic that may overflow or round"));
+            }
             Needs::Small(by) => {
-                if let Some((low, high)) = known.as_mut().and_then(|known| known.whole.as_mut()) {
+                if let Some((low, high)) = known.whole.as_mut() {
                     (*low, *high) = (low.saturating_sub(by.into()), high.saturating_add(by.into()));
                 }
                 // Which way is known: a value that only grows does not become negative.
                 if change.toward == Some(Direction::Up)
-                    && let Some((low, _)) = known.as_mut().and_then(|known| known.whole.as_mut())
+                    && let Some((low, _)) = known.whole.as_mut()
                 {
                     *low = low.saturating_add(by.into());
                 }
             }
             Needs::Average => {
-                let Expr::Aggregate(aggregate) = expr else { return Err(Stop("average of nothing")) };
+                let Expr::Aggregate(aggregate) = expr else { return Err(Stopped("average of nothing")) };
                 for arg in &aggregate.args {
                     if !self.in_rows(|walk| walk.value(arg))?.is_small() {
-                        return Err(Stop("average that may overflow or round"));
+                        return Err(Stopped("average that may overflow or round"));
                     }
                 }
-                known = known.map(|_| Known { rounded: true, ..Known::of_kind(Kind::Real) });
+                known = Known { rounded: true, ..Known::of_kind(Kind::Real) };
             }
         }
         Ok(Cell { change, known })
@@ -77,10 +79,10 @@ impl Propagation<'_> {
                 if *op == UnaryOp::Plus {
                     return Ok(cell);
                 }
-                let known = cell.known.map(|known| Known {
-                    whole: known.whole.map(|(a, b)| (b.saturating_neg(), a.saturating_neg())),
-                    ..known
-                });
+                let known = Known {
+                    whole: cell.known.whole.map(|(a, b)| (b.saturating_neg(), a.saturating_neg())),
+                    ..cell.known
+                };
                 Ok(Cell { change: cell.change.negated(), known })
             }
             Expr::Binary { op, left, right } if !op.is_comparison() && !is_connective(*op) => {
@@ -101,11 +103,11 @@ impl Propagation<'_> {
                     select.group_by.is_empty() && select.having.is_none() && query.limit.is_none()
                 });
                 let [(_, cell)] = rows.columns.as_slice() else {
-                    return Err(Stop("subquery of several columns"));
+                    return Err(Stopped("subquery of several columns"));
                 };
                 if rows.is_changed() {
                     if !one_row || rows.span != Span::Bijective {
-                        return Err(Stop("scalar subquery without an aggregate"));
+                        return Err(Stopped("scalar subquery without an aggregate"));
                     }
                     self.used.push(Rule::Scalar);
                 }
@@ -133,7 +135,7 @@ impl Propagation<'_> {
                         self.unchanged(&branch.when, CASE)?;
                     }
                     if shift != Shift::None {
-                        return Err(Stop(CASE));
+                        return Err(Stopped(CASE));
                     }
                     self.unchanged(&branch.then, CASE)?;
                 }
@@ -159,17 +161,17 @@ impl Propagation<'_> {
                     false => !self.value(expr)?.change.is_none(),
                 };
                 if changed {
-                    Err(Stop("IS NULL of a change"))
+                    Err(Stopped("IS NULL of a change"))
                 } else {
                     Ok(Cell::same(Known::of_kind(Kind::Bool)))
                 }
             }
             condition if is_condition(condition) => match self.predicate_below(condition)? {
                 Shift::None => Ok(Cell::same(Known::of_kind(Kind::Bool))),
-                _ => Err(Stop("changed condition as a value")),
+                _ => Err(Stopped("changed condition as a value")),
             },
-            Expr::Window(_) => Err(Stop("window")),
-            _ => Err(Stop("text that is not understood")),
+            Expr::Window(_) => Err(Stopped("window")),
+            _ => Err(Stopped("text that is not understood")),
         }
     }
 
@@ -180,12 +182,12 @@ impl Propagation<'_> {
         right: Cell,
         factors: Factors,
     ) -> Outcome<Cell> {
-        let known = left.known.zip(right.known).map(|(a, b)| self.facts.computed(op, a, b));
+        let known = self.facts.computed(op, left.known, right.known);
         if left.change.is_none() && right.change.is_none() {
             return Ok(Cell { change: Change::NONE, known });
         }
         if !left.is_small() || !right.is_small() {
-            return Err(Stop("arithmetic that may overflow or round"));
+            return Err(Stopped("arithmetic that may overflow or round"));
         }
         let change = match op {
             BinaryOp::Add => left.change.and(right.change),
@@ -194,9 +196,9 @@ impl Propagation<'_> {
             BinaryOp::Mul => match factors {
                 (_, Some(factor)) if right.change.is_none() => Some(rules::times(left.change, factor)),
                 (Some(factor), _) if left.change.is_none() => Some(rules::times(right.change, factor)),
-                _ => return Err(Stop("product of a changed value and no constant")),
+                _ => return Err(Stopped("product of a changed value and no constant")),
             },
-            _ => return Err(Stop("function of a changed value")),
+            _ => return Err(Stopped("function of a changed value")),
         };
         self.used.push(if op == BinaryOp::Mul { Rule::Multiplication } else { Rule::Addition });
         Ok(Cell { change: change.ok_or(OPPOSITE)?, known })

@@ -19,19 +19,25 @@
 //! to be written with its operands exchanged, neither is used, because the collation of `a.c = b.c` is that
 //! of its left side.
 
-use super::Oracle;
-use super::arms::Arms;
-use super::given::{Given, asking};
-use super::judge::{self, Difference, Equality};
+use std::collections::BTreeSet;
+
 use crate::dialect::{Dialect, Feature};
-use crate::engine::{Rows, Trouble};
+use crate::engine::{Rows, Stop};
+use crate::features::Features;
 use crate::finding::Verdict;
 use crate::generate::{Column, Generator, Rules, State};
+use crate::oracle::kit::arms::Arms;
+use crate::oracle::kit::given::{Given, asking};
+use crate::oracle::kit::judge::{self, Difference, Equality};
+use crate::oracle::{Oracle, norec};
 use crate::session::Session;
 use crate::sql::*;
-use crate::subject::Subject;
+use crate::subject::{Proposal, Subject, TestCase};
 
 pub struct JoinEquiv;
+
+/// The feature of an inner join and the outer ones that hold it, one of which is wrong.
+pub const ANY_JOIN: &str = "any-join";
 
 const RULE: &str = "rule";
 const FORM: &str = "form";
@@ -67,7 +73,7 @@ impl Oracle for JoinEquiv {
         "an inner join is what its left and right outer joins have in common"
     }
 
-    fn propose(&self, generator: &mut Generator) -> Option<Subject> {
+    fn propose(&self, generator: &mut Generator) -> Option<Proposal> {
         let form = form(generator);
         let rule = match generator.rng.below(3) {
             0 => "sjt",
@@ -83,7 +89,7 @@ impl Oracle for JoinEquiv {
         let distinct = form == "distinct";
         let query =
             generator.finish(Select { distinct, items, from: vec![from], filter, ..Select::default() });
-        Some(Subject::new(self.name(), query).with_choice(RULE, rule).with_choice(FORM, form))
+        Some(Subject::new(self.name(), query).with_choice(RULE, rule).with_choice(FORM, form).into())
     }
 
     fn adopt(&self, given: &Given) -> Vec<Subject> {
@@ -115,7 +121,7 @@ impl Oracle for JoinEquiv {
         subjects
     }
 
-    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
+    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Stop> {
         let Some(join) = Join::of(subject, session.dialect()) else {
             return Ok(Verdict::skip(NOT_A_JOIN));
         };
@@ -154,11 +160,39 @@ impl Oracle for JoinEquiv {
         let Some(difference) = judge::compare(arms.rows(0), &compared, Equality::Engine) else {
             return Ok(Verdict::Pass { nonempty: !compared.is_empty() });
         };
-        if let Some(reason) = untagged(subject, session.dialect()) {
+        if let Some(reason) = untagged(subject, session.database().state()) {
             return Ok(Verdict::skip(reason));
         }
-        let text = format!("{}; {}", difference.text, localise(&arms, combined, outer, &common));
-        arms.differ(Difference { text, ..difference }, subject, session)
+        let explanation = Some(localise(&arms, combined, outer, &common));
+        arms.differ(Difference { explanation, ..difference }, subject, session)
+    }
+
+    /// It wants a column that is never NULL, whatever the bug is. Which of its joins is wrong it cannot say.
+    fn features(&self, case: &TestCase) -> BTreeSet<String> {
+        let mut words = Features::default().of(case);
+        words.remove("not-null");
+        if !words.contains("left-join") {
+            words.insert(ANY_JOIN.to_string());
+        }
+        words
+    }
+
+    /// An inner join is a WHERE over all pairs of rows; failing that, one of the outer joins loses rows to a
+    /// WHERE.
+    fn restate(&self, case: &TestCase) -> Vec<TestCase> {
+        let Some(query) = case.subject.query() else { return Vec::new() };
+        let Some([TableRef::Join { left, right, on: JoinOn::On(on), .. }]) =
+            query.as_select().map(|select| select.from.as_slice())
+        else {
+            return Vec::new();
+        };
+        let about = |kind, a: &TableRef, b: &TableRef, on: JoinOn, condition| {
+            let join = TableRef::join(kind, a.clone(), b.clone(), on);
+            norec::restate::rows(case, query, |select| select.from = vec![join], condition)
+        };
+        let outer = |a, b| about(JoinKind::Left, a, b, JoinOn::On(on.clone()), None);
+        let pairs = about(JoinKind::Inner, left, right, JoinOn::Nothing, Some(on.clone()));
+        vec![pairs, outer(left, right), outer(right, left)]
     }
 }
 
@@ -364,18 +398,11 @@ fn renamed(query: &Query) -> Body {
     query.body
 }
 
-/// Why a projection has no tag, if it has none. Known only once the subject has its setup.
-fn untagged(subject: &Subject, dialect: &Dialect) -> Option<&'static str> {
-    let mut state = State::default();
-    subject.setup.iter().for_each(|statement| state.apply(statement, dialect));
+/// Why a projection has no tag, if it has none.
+fn untagged(subject: &Subject, state: &State) -> Option<&'static str> {
     let query = subject.query()?;
     let select = query.as_select()?;
     let [TableRef::Join { left, right, .. }] = select.from.as_slice() else { return Some(NOT_A_JOIN) };
-    // While hunting there is no setup; without one, only operands that are tables could have a tag.
-    let computed = |operand: &TableRef| matches!(operand, TableRef::Derived { .. });
-    if subject.setup.is_empty() && !(computed(left) && computed(right)) {
-        return None;
-    }
     let common = |name: &Name| {
         query.with.as_ref().is_some_and(|with| with.tables.iter().any(|table| table.name == *name))
     };

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use super::judge::{self, Difference, Equality};
-use super::{gate, health, validate};
-use crate::engine::{ErrorClass, Reply, Rows, SqlError, Trouble};
-use crate::finding::{Arm, ArmOutcome, Class, Evidence, Verdict};
+use super::{gate, validate};
+use crate::engine::{ErrorClass, Reply, Rows, SqlError, Stop};
+use crate::finding::{Arm, ArmOutcome, Class, Evidence, Failure, Verdict};
 use crate::session::Session;
-use crate::sql::{Query, Statement};
+use crate::sql::Query;
 use crate::subject::Subject;
 
 /// The questions of one check and their answers so far.
@@ -34,7 +34,7 @@ impl Arms {
         Arms { relation: relation.into(), asked: Vec::new(), ran: Vec::new() }
     }
 
-    pub fn ask(&mut self, label: &'static str, query: Query, session: &mut Session) -> Result<(), Trouble> {
+    pub fn ask(&mut self, label: &'static str, query: Query, session: &mut Session) -> Result<(), Stop> {
         let reply = session.query(&query)?;
         self.answered(label, query, reply);
         Ok(())
@@ -53,7 +53,7 @@ impl Arms {
     }
 
     /// Asks for the plan of the last question now: later the database is another.
-    pub fn explain_last(&mut self, session: &mut Session) -> Result<(), Trouble> {
+    pub fn explain_last(&mut self, session: &mut Session) -> Result<(), Stop> {
         if let Some(asked) = self.asked.last_mut() {
             asked.plan = Some(session.explain(&asked.query)?);
         }
@@ -76,35 +76,21 @@ impl Arms {
     }
 
     /// A verdict that does not need a comparison: some arm failed. `None`: all of them answered.
-    pub fn unanswered(
-        &mut self,
-        subject: &Subject,
-        session: &mut Session,
-    ) -> Result<Option<Verdict>, Trouble> {
-        let harm = self.asked.iter().find_map(|asked| match &asked.reply {
-            Reply::Failed(error) if error.class.is_harm() => Some(health::harm(error)),
-            _ => None,
-        });
-        if let Some((class, text)) = harm {
-            return self.bug(Difference { class, text }, session).map(Some);
-        }
+    pub fn unanswered(&mut self, subject: &Subject, session: &mut Session) -> Result<Option<Verdict>, Stop> {
         let settled = judge::settle_errors(self.asked.iter().map(|asked| &asked.reply));
         let Some(error) = self.one_sided() else { return Ok(settled) };
-        if session.validates_errors && self.is_spared(&error, subject, session)? {
+        if session.validates_errors && self.is_spared(&error, session)? {
             return Ok(Some(Verdict::skip("one arm is spared an error")));
         }
-        let text = format!("one arm fails, another does not: {}", error.message);
-        self.differ(Difference { class: Class::ErrorDivergence, text }, subject, session).map(Some)
+        let difference = Difference::new(Class::ErrorDivergence, Failure::OneSided { error });
+        self.differ(difference, subject, session).map(Some)
     }
 
     /// An error that values raise in some arms and not in others. What arms that are written differently are
     /// refused for says nothing.
     fn one_sided(&self) -> Option<SqlError> {
         let answered = self.asked.iter().any(|asked| !matches!(asked.reply, Reply::Failed(_)));
-        let mut failed = self.asked.iter().filter_map(|asked| match &asked.reply {
-            Reply::Failed(error) => Some(error),
-            _ => None,
-        });
+        let mut failed = self.asked.iter().filter_map(|asked| asked.reply.failure());
         let error = failed.next()?;
         let raised =
             error.class == ErrorClass::Runtime && failed.all(|error| error.class == ErrorClass::Runtime);
@@ -112,10 +98,9 @@ impl Arms {
     }
 
     /// Whether an expression of any arm, forced, fails like this.
-    fn is_spared(&self, error: &SqlError, subject: &Subject, session: &mut Session) -> Result<bool, Trouble> {
-        let known: Vec<&Statement> = subject.setup.iter().collect();
+    fn is_spared(&self, error: &SqlError, session: &mut Session) -> Result<bool, Stop> {
         for asked in &self.asked {
-            if validate::is_spared(&asked.query.clone().into(), error, &known, session)? {
+            if validate::is_spared(&asked.query.clone().into(), error, &[], session)? {
                 return Ok(true);
             }
         }
@@ -130,7 +115,7 @@ impl Arms {
         equality: Equality,
         subject: &Subject,
         session: &mut Session,
-    ) -> Result<Verdict, Trouble> {
+    ) -> Result<Verdict, Stop> {
         match judge::compare(left, right, equality) {
             None => Ok(Verdict::Pass { nonempty: !left.is_empty() || !right.is_empty() }),
             Some(difference) => self.differ(difference, subject, session),
@@ -143,14 +128,14 @@ impl Arms {
         difference: Difference,
         subject: &Subject,
         session: &mut Session,
-    ) -> Result<Verdict, Trouble> {
-        match gate::undefined(subject, session.dialect()) {
+    ) -> Result<Verdict, Stop> {
+        match gate::undefined(subject, session.database(), session.dialect()) {
             Some(reason) => Ok(Verdict::skip(reason)),
             None => self.bug(difference, session),
         }
     }
 
-    fn bug(&mut self, difference: Difference, session: &mut Session) -> Result<Verdict, Trouble> {
+    fn bug(&mut self, difference: Difference, session: &mut Session) -> Result<Verdict, Stop> {
         let mut arms = Vec::new();
         for asked in self.asked.drain(..) {
             arms.extend(asked.before);
@@ -164,7 +149,8 @@ impl Arms {
             class: difference.class,
             relation: self.relation.to_string(),
             arms,
-            difference: difference.text,
+            failure: difference.failure,
+            explanation: difference.explanation,
         })))
     }
 }

@@ -1,109 +1,68 @@
-//! What a subject is made of, with names and values left out.
+//! What a test case is made of, with names and values left out.
 //!
-//! Left out as well is what a reduced subject holds for reasons other than the bug: the aggregate or the
+//! Left out as well is what a reduced test case holds for reasons other than the bug: the aggregate or the
 //! exact type that the oracle asks for, a view or a derived table that stands for a table of one row, an
 //! inner join, the literals (all that are left are as plain as they could be).
 
 use std::collections::BTreeSet;
 
-use crate::oracle::{edc, twin};
 use crate::sql::visit::*;
 use crate::sql::*;
-use crate::subject::Subject;
+use crate::subject::TestCase;
 
-/// One of an inner join and the outer ones that hold it.
-pub(super) const ANY_JOIN: &str = "any-join";
-
-/// The features of the setup and of what is under test, as words.
-pub fn features(subject: &Subject) -> BTreeSet<String> {
-    let mut features = Features {
-        words: BTreeSet::new(),
-        types_matter: !wants_types(&subject.oracle),
-        key_is_wanted: subject.oracle == "rowid",
-        aggregates_matter: subject.oracle == "tlp-aggregate",
-    };
-    for statement in &subject.setup {
-        features.setup(statement);
-    }
-    // How a point in time is compared does not depend on the operation that gave it, or on its operands.
-    let temporal = subject.choice(edc::RESULT_IS) == Some(edc::TEMPORAL);
-    if let (true, Some(operation)) = (temporal, subject.exprs.first()) {
-        features.words.retain(|word| !word.starts_with("type-"));
-        features.add("temporal-result");
-        for test in &subject.tests {
-            let mut test = test.clone();
-            Forget(operation).statement(&mut test);
-            features.statement(&test);
-        }
-    } else {
-        subject.tests.iter().for_each(|test| features.test(test));
-        subject.exprs.iter().for_each(|expr| features.expr(expr));
-    }
-    // It wants a column that is never NULL, whatever the bug is. Which of its joins is wrong it cannot say.
-    if subject.oracle == "joinequiv" {
-        features.words.remove("not-null");
-        if !features.words.contains("left-join") {
-            features.add(ANY_JOIN);
-        }
-    }
-    // How the twin is stored.
-    if matches!(subject.oracle.as_str(), "rowid" | "storage")
-        && let Some(storage) = subject.choice("storage").filter(|storage| *storage != twin::PLAIN)
-    {
-        features.add(hyphenated(storage));
-    }
-    // It wants a key that is never NULL.
-    if subject.oracle == "rowid" {
-        features.words.remove("not-null");
-    }
-    // The predicate moves from HAVING to WHERE only in engines that can do that.
-    features.add_if(subject.oracle == "tlp-having", "having");
-    without_chance(features.words)
-}
-
-/// Leaves an operation out, wherever it stands; its columns may be qualified or not.
-struct Forget<'a>(&'a Expr);
-
-impl Editor for Forget<'_> {
-    fn expr(&mut self, expr: &mut Expr) {
-        if edc::is_same_operation(expr, self.0) {
-            *expr = Expr::int(0);
-        }
-        edit_expr(self, expr);
-    }
-}
-
-/// How a table is stored explains a failure better than the comparison that showed it: any would have.
-pub(super) const STORAGE: [&str; 4] = ["without-rowid", "key-desc", "add-column", "generated"];
-const ANY_PREDICATE: [&str; 5] = ["and", "or", "not", "compare", "is-null"];
-
-/// But what a partial index or one over an expression is good for depends on the predicate.
-const PREDICATE_MATTERS: [&str; 2] = ["index-partial", "index-expression"];
-
-fn without_chance(mut words: BTreeSet<String>) -> BTreeSet<String> {
-    let holds = |listed: &[&str]| listed.iter().any(|word| words.contains(*word));
-    if holds(&STORAGE) && !holds(&PREDICATE_MATTERS) {
-        words.retain(|word| !ANY_PREDICATE.contains(&word.as_str()));
-    }
-    words
-}
-
-/// Oracles that compare groups or distinct values want columns whose equal values are identical, and so
-/// types, whatever the bug is.
-fn wants_types(oracle: &str) -> bool {
-    matches!(oracle, "tlp-group-by" | "tlp-having" | "tlp-distinct" | "tlp-aggregate")
-}
-
-struct Features {
-    words: BTreeSet<String>,
-    types_matter: bool,
+/// What an oracle wants of every subject, and so says nothing about a bug.
+#[derive(Clone, Copy, Debug)]
+pub struct Features {
+    /// The types of columns may matter. Not to oracles that compare groups or distinct values: they want columns
+    /// whose equal values are identical, and so types, whatever the bug is.
+    pub types_matter: bool,
     /// The oracle asks for a primary key.
-    key_is_wanted: bool,
+    pub key_is_wanted: bool,
     /// It is not the rows that are wrong, or NoREC would have seen it.
-    aggregates_matter: bool,
+    pub aggregates_matter: bool,
+}
+
+impl Default for Features {
+    fn default() -> Features {
+        Features { types_matter: true, key_is_wanted: false, aggregates_matter: false }
+    }
 }
 
 impl Features {
+    /// The features of the setup and of what is under test, as words.
+    pub fn of(self, case: &TestCase) -> BTreeSet<String> {
+        let mut reader = Reader::new(self);
+        case.setup.iter().for_each(|statement| reader.setup(statement));
+        case.subject.tests.iter().for_each(|test| reader.test(test));
+        case.subject.exprs.iter().for_each(|expr| reader.expr(expr));
+        reader.words
+    }
+
+    /// The features of the setup alone.
+    pub fn of_setup(self, setup: &[Statement]) -> BTreeSet<String> {
+        let mut reader = Reader::new(self);
+        setup.iter().for_each(|statement| reader.setup(statement));
+        reader.words
+    }
+
+    /// The features of statements under test alone.
+    pub fn of_tests(self, tests: &[Statement]) -> BTreeSet<String> {
+        let mut reader = Reader::new(self);
+        tests.iter().for_each(|test| reader.statement(test));
+        reader.words
+    }
+}
+
+struct Reader {
+    wants: Features,
+    words: BTreeSet<String>,
+}
+
+impl Reader {
+    fn new(wants: Features) -> Reader {
+        Reader { wants, words: BTreeSet::new() }
+    }
+
     fn add(&mut self, word: impl Into<String>) {
         self.words.insert(word.into());
     }
@@ -132,12 +91,12 @@ impl Features {
                     self.add(hyphenated(option));
                 }
                 // The key of such a table is no index beside it.
-                let key_is_wanted = self.key_is_wanted;
-                self.key_is_wanted |= create.options.iter().any(|option| option == "WITHOUT ROWID");
+                let key_is_wanted = self.wants.key_is_wanted;
+                self.wants.key_is_wanted |= create.options.iter().any(|option| option == "WITHOUT ROWID");
                 create.columns.iter().for_each(|column| self.column(column));
                 for constraint in &create.constraints {
                     match constraint {
-                        TableConstraint::PrimaryKey(keys) => self.keys(!self.key_is_wanted, keys),
+                        TableConstraint::PrimaryKey(keys) => self.keys(!self.wants.key_is_wanted, keys),
                         TableConstraint::Unique(keys) | TableConstraint::Index { keys, .. } => {
                             self.keys(true, keys);
                         }
@@ -145,7 +104,7 @@ impl Features {
                         TableConstraint::ForeignKey { .. } => self.add("foreign-key"),
                     }
                 }
-                self.key_is_wanted = key_is_wanted;
+                self.wants.key_is_wanted = key_is_wanted;
             }
             Statement::CreateIndex(create) => {
                 self.keys(true, &create.keys);
@@ -199,7 +158,7 @@ impl Features {
                 ColumnConstraint::PrimaryKey { desc, .. } => {
                     // A whole number may be the row's own number rather than in an index.
                     let word = if column.ty.kind == Kind::Int { "primary-key" } else { "index" };
-                    self.add_if(!self.key_is_wanted, word);
+                    self.add_if(!self.wants.key_is_wanted, word);
                     self.add_if(*desc, "key-desc");
                 }
                 ColumnConstraint::Unique { .. } => self.add("index"),
@@ -211,7 +170,7 @@ impl Features {
             }
         }
         // A whole number is what a column becomes whose type does not matter.
-        if self.types_matter && !column.ty.name.is_empty() && column.ty.kind != Kind::Int {
+        if self.wants.types_matter && !column.ty.name.is_empty() && column.ty.kind != Kind::Int {
             self.add(format!("type-{}", kind(column.ty.kind)));
         }
     }
@@ -257,8 +216,8 @@ impl Features {
     }
 }
 
-/// One word of the signature.
-fn hyphenated(words: &str) -> String {
+/// Several words as one.
+pub fn hyphenated(words: &str) -> String {
     words.split_whitespace().collect::<Vec<_>>().join("-").to_lowercase()
 }
 
@@ -294,7 +253,7 @@ fn kind(kind: Kind) -> String {
     format!("{kind:?}").to_lowercase()
 }
 
-impl Visitor for Features {
+impl Visitor for Reader {
     fn query(&mut self, query: &Query) {
         self.add_if(matches!(query.body, Body::Compound { .. }), "compound");
         self.add_if(query.limit.is_some(), "limit");
@@ -349,7 +308,7 @@ impl Visitor for Features {
             Expr::Aggregate(aggregate) => {
                 self.add_if(aggregate.distinct, "aggregate-distinct");
                 let is_end = matches!(aggregate.name.to_uppercase().as_str(), "MIN" | "MAX");
-                self.add_if(is_end && self.aggregates_matter, "min-max");
+                self.add_if(is_end && self.wants.aggregates_matter, "min-max");
             }
             Expr::Window(_) => self.add("window"),
             Expr::Subquery(_) => self.add("subquery"),

@@ -18,15 +18,15 @@
 //! - What cannot be built (a unique index over values that repeat) is not there in either arm.
 //! - An error of one arm only is validated first: an index may spare the engine the row that raises it.
 
-use super::again::{self, Change, Words};
-use super::{Given, Oracle};
 use crate::dialect::Feature;
-use crate::engine::Trouble;
+use crate::engine::Stop;
 use crate::finding::Verdict;
 use crate::generate::Generator;
+use crate::oracle::kit::again::{self, Change, Words};
+use crate::oracle::{Given, Oracle};
 use crate::session::Session;
 use crate::sql::{CreateIndex, Expr, IndexKey, Name, ObjectKind, Query, Statement};
-use crate::subject::Subject;
+use crate::subject::{Proposal, Subject};
 
 pub struct Index;
 
@@ -45,7 +45,7 @@ impl Oracle for Index {
         "a query returns the same rows when an index is added or dropped"
     }
 
-    fn propose(&self, generator: &mut Generator) -> Option<Subject> {
+    fn propose(&self, generator: &mut Generator) -> Option<Proposal> {
         let query = generator.any_query()?;
         let standing = standing_indexes(generator, &query);
         let dropped = !standing.is_empty() && generator.rng.chance(25);
@@ -62,7 +62,8 @@ impl Oracle for Index {
         }
         let mut subject = Subject::new(self.name(), query);
         subject.tests.extend(indexes.into_iter().map(Statement::CreateIndex));
-        Some(if dropped { subject.with_choice(INDEXES, DROPPED) } else { subject })
+        let subject = if dropped { subject.with_choice(INDEXES, DROPPED) } else { subject };
+        Some(subject.into())
     }
 
     /// With the indexes that the script made dropped, all of them and each alone; and with one on each column added.
@@ -93,7 +94,7 @@ impl Oracle for Index {
         subjects
     }
 
-    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
+    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Stop> {
         let [Statement::Query(query), rest @ ..] = subject.tests.as_slice() else {
             return Ok(Verdict::skip("not a query and indexes"));
         };

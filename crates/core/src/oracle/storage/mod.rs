@@ -7,14 +7,17 @@
 //! SELECT c0 FROM twin0 WHERE c1 > 'a';
 //! ```
 //!
-//! What ways there are stands in the dialect's `table_options`; the conditions are in [`twin`](super::twin).
+//! What ways there are stands in the dialect's `table_options`; the conditions are in [`twin`](crate::oracle::kit::twin).
 
-use super::{Oracle, twin};
-use crate::engine::Trouble;
+use std::collections::BTreeSet;
+
+use crate::engine::Stop;
 use crate::finding::Verdict;
 use crate::generate::Generator;
+use crate::oracle::Oracle;
+use crate::oracle::kit::twin;
 use crate::session::Session;
-use crate::subject::Subject;
+use crate::subject::{Proposal, Subject, TestCase};
 
 pub struct Storage;
 
@@ -27,11 +30,15 @@ impl Oracle for Storage {
         "a query returns the same rows of a table and of a twin that is stored otherwise"
     }
 
-    fn propose(&self, generator: &mut Generator) -> Option<Subject> {
+    fn propose(&self, generator: &mut Generator) -> Option<Proposal> {
         twin::propose(self.name(), generator, |option| !option.keyed)
     }
 
-    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
+    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Stop> {
         twin::check(subject, session)
+    }
+
+    fn features(&self, case: &TestCase) -> BTreeSet<String> {
+        twin::features(case, false)
     }
 }

@@ -4,8 +4,8 @@
 
 use super::arms::Arms;
 use super::judge::{self, Equality};
-use super::{freedom, gate, health};
-use crate::engine::{Reply, Trouble};
+use super::{freedom, gate};
+use crate::engine::{Reply, Stop};
 use crate::finding::Verdict;
 use crate::session::Session;
 use crate::sql::{Query, Statement};
@@ -34,7 +34,7 @@ pub fn ask(
     words: &Words,
     subject: &Subject,
     session: &mut Session,
-) -> Result<Verdict, Trouble> {
+) -> Result<Verdict, Stop> {
     let first = session.query(query)?;
     let mut arms = Arms::new(words.relation);
     if let Reply::Failed(_) = &first {
@@ -43,14 +43,9 @@ pub fn ask(
     }
     let mut made: Vec<&Change> = Vec::new();
     let mut statements = Vec::new();
-    let mut harm = None;
     let mut second = None;
     for change in changes {
-        if let Reply::Failed(error) = session.build(&change.make)? {
-            if error.class.is_harm() {
-                harm = Some(health::evidence(session.last_sql().to_string(), error));
-                break;
-            }
+        if let Reply::Failed(_) = session.scaffold(&change.make)? {
             continue;
         }
         made.push(change);
@@ -70,13 +65,12 @@ pub fn ask(
         arms.explain_last(session)?;
     }
     for change in made.iter().rev() {
-        session.build(&change.back)?;
+        session.scaffold(&change.back)?;
     }
-    match harm {
-        Some(evidence) => Ok(Verdict::Bug(Box::new(evidence))),
-        None if differs => settle(arms, query, subject, session),
-        None if made.is_empty() => Ok(Verdict::skip(words.unchanged)),
-        None => Ok(Verdict::Pass { nonempty }),
+    match made.is_empty() {
+        _ if differs => settle(arms, query, subject, session),
+        true => Ok(Verdict::skip(words.unchanged)),
+        false => Ok(Verdict::Pass { nonempty }),
     }
 }
 
@@ -98,20 +92,20 @@ pub fn settle(
     query: &Query,
     subject: &Subject,
     session: &mut Session,
-) -> Result<Verdict, Trouble> {
+) -> Result<Verdict, Stop> {
     // The gate looks at this query, not at others of the subject.
-    let alone = Subject { tests: vec![query.clone().into()], ..subject.clone() };
+    let alone = subject.about(query);
     if let Some(verdict) = arms.unanswered(&alone, session)? {
         return Ok(verdict);
     }
     let (first, second) = (arms.rows(0), arms.rows(1));
     let Some(difference) = judge::compare(first, second, equality(query)) else {
-        return Ok(Verdict::Pass { nonempty: !first.is_empty() });
+        return Ok(Verdict::pass(first));
     };
     if judge::compare(&judge::rounded(first), &judge::rounded(second), equality(query)).is_none() {
         return Ok(Verdict::skip("floats that differ by rounding"));
     }
-    if let Some(reason) = freedom::left_open(query, subject, session.dialect()) {
+    if let Some(reason) = freedom::left_open(query, session.database().state(), session.dialect()) {
         return Ok(Verdict::skip(reason));
     }
     arms.differ(difference, &alone, session)

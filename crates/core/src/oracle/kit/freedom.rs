@@ -1,9 +1,8 @@
 //! Where an engine is free to answer otherwise when it reads the same rows in another order: which of several
 //! equal values stands for all of them (SOUNDNESS 0.8), and how a sum of floats is rounded (SOUNDNESS 0.7).
 //!
-//! The generator leaves it no such freedom; a reduced subject may. Like the gate it is asked only about
-//! differences. What columns hold is known once the subject has its setup, so a difference that is seen
-//! without it is looked at again when it is confirmed.
+//! The generator leaves it no such freedom; a reduced test case may. Like the gate it is asked only about
+//! differences.
 
 use std::sync::Arc;
 
@@ -11,15 +10,12 @@ use crate::dialect::{Dialect, Feature};
 use crate::generate::{Column, State};
 use crate::sql::visit::{Visitor, any_expr, walk_expr, walk_query, walk_select};
 use crate::sql::*;
-use crate::subject::Subject;
 
 const REPRESENTATIVES: &str = "values without one representative";
 const ROUNDED_SUM: &str = "sum that is rounded by the order of rows";
 
 /// Why the answer to a query may differ with the order in which rows are read, if so.
-pub fn left_open(query: &Query, subject: &Subject, dialect: &Dialect) -> Option<&'static str> {
-    let mut state = State::default();
-    subject.setup.iter().for_each(|statement| state.apply(statement, dialect));
+pub fn left_open(query: &Query, state: &State, dialect: &Dialect) -> Option<&'static str> {
     let mut freedom =
         Freedom { dialect, state, scope: Vec::new(), with: Vec::new(), merged: false, reason: None };
     // An aggregate that the query returns may be rounded; one that decides about rows may not.
@@ -50,7 +46,7 @@ fn is_variance(name: &str) -> bool {
 
 struct Freedom<'a> {
     dialect: &'a Dialect,
-    state: State,
+    state: &'a State,
     /// The relations in scope, innermost last.
     scope: Vec<(Name, Arc<Vec<Column>>)>,
     with: Vec<With>,

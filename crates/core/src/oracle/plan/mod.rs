@@ -16,15 +16,15 @@
 //! - What was set before is asked for first and set again; a setting that does not tell is not touched.
 //! - An error of one arm only is validated first: another plan may spare the engine the row that raises it.
 
-use super::again::{self, Change, Words};
-use super::{Given, Oracle};
 use crate::dialect::Dialect;
-use crate::engine::{Reply, Trouble};
+use crate::engine::{Reply, Stop};
 use crate::finding::Verdict;
 use crate::generate::Generator;
+use crate::oracle::kit::again::{self, Change, Words};
+use crate::oracle::{Given, Oracle};
 use crate::session::Session;
 use crate::sql::{Name, Statement, Value};
-use crate::subject::Subject;
+use crate::subject::{Proposal, Subject};
 
 pub struct Plan;
 
@@ -45,7 +45,7 @@ impl Oracle for Plan {
         "a query returns the same rows under other settings of the optimizer"
     }
 
-    fn propose(&self, generator: &mut Generator) -> Option<Subject> {
+    fn propose(&self, generator: &mut Generator) -> Option<Proposal> {
         let dialect = generator.dialect;
         if dialect.settings.is_empty() || dialect.setting_value.is_none() {
             return None;
@@ -62,7 +62,7 @@ impl Oracle for Plan {
                 subject.tests.push(Statement::Set { name: setting.name.clone(), value: value.clone() });
             }
         }
-        Some(subject)
+        Some(subject.into())
     }
 
     /// Under each value of each setting.
@@ -78,7 +78,7 @@ impl Oracle for Plan {
         subjects
     }
 
-    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
+    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Stop> {
         let [Statement::Query(query), rest @ ..] = subject.tests.as_slice() else {
             return Ok(Verdict::skip("not a query and settings"));
         };
@@ -109,7 +109,7 @@ fn sets(statement: &Statement, setting: &Name) -> bool {
 }
 
 /// The statement that sets what is set now.
-fn as_it_is(name: &Name, session: &mut Session) -> Result<Option<Statement>, Trouble> {
+fn as_it_is(name: &Name, session: &mut Session) -> Result<Option<Statement>, Stop> {
     let Some((before, after)) =
         session.dialect().setting_value.as_deref().and_then(|text| text.split_once("{}"))
     else {

@@ -3,6 +3,7 @@
 //! The generator does not draw such queries; a reduced, mutated or imported subject may hold one. It is
 //! asked only about differences, so it costs a hunt nothing.
 
+use crate::database::Database;
 use crate::dialect::{Dialect, Feature};
 use crate::generate::State;
 use crate::sql::inspect::has_bare_column;
@@ -12,10 +13,8 @@ use crate::sql::*;
 use crate::subject::Subject;
 
 /// Why nothing can be said about a difference, if so.
-pub fn undefined(subject: &Subject, dialect: &Dialect) -> Option<&'static str> {
-    let mut state = State::default();
-    subject.setup.iter().for_each(|statement| state.apply(statement, dialect));
-    let state = (!subject.setup.is_empty()).then_some(state);
+pub fn undefined(subject: &Subject, database: &Database, dialect: &Dialect) -> Option<&'static str> {
+    let state = database.state();
     let mut gate = Gate { dialect, state, keys: Vec::new(), scope: None, reason: None, in_relation: false };
     for test in &subject.tests {
         gate.statement(test);
@@ -23,7 +22,7 @@ pub fn undefined(subject: &Subject, dialect: &Dialect) -> Option<&'static str> {
     for expr in &subject.exprs {
         gate.expr(expr);
     }
-    for statement in &subject.setup {
+    for statement in database.setup() {
         if let Statement::CreateView(view) = statement {
             gate.in_relation = true;
             gate.query(&view.query);
@@ -34,10 +33,8 @@ pub fn undefined(subject: &Subject, dialect: &Dialect) -> Option<&'static str> {
 }
 
 /// Whether what a query deduplicates or groups holds a column whose equal values need not be identical:
-/// the engine may then return any of them (SOUNDNESS 0.8). Known only once the subject has its setup.
-pub fn has_no_one_representative(subject: &Subject, dialect: &Dialect) -> bool {
-    let mut state = State::default();
-    subject.setup.iter().for_each(|statement| state.apply(statement, dialect));
+/// the engine may then return any of them (SOUNDNESS 0.8).
+pub fn has_no_one_representative(subject: &Subject, state: &State, dialect: &Dialect) -> bool {
     let Some(select) = subject.query().and_then(Query::as_select) else { return false };
     let mut relations = Vec::new();
     let with = subject.query().and_then(|query| query.with.as_ref());
@@ -64,8 +61,7 @@ pub fn has_no_one_representative(subject: &Subject, dialect: &Dialect) -> bool {
 
 struct Gate<'a> {
     dialect: &'a Dialect,
-    /// The database as the subject's setup makes it; a difference that was just seen has no setup yet.
-    state: Option<State>,
+    state: &'a State,
     /// Of each relation of the SELECT being read: its name, and its columns that are keys.
     keys: Vec<(Name, Vec<Name>)>,
     /// What it can name; nothing outside of any SELECT.
@@ -108,8 +104,7 @@ impl Gate<'_> {
     fn keys_of(&self, table: &TableRef, keys: &mut Vec<(Name, Vec<Name>)>) {
         match table {
             TableRef::Table { name, alias, .. } => {
-                let stored =
-                    self.state.as_ref().and_then(|state| state.table(name)).filter(|table| !table.is_view);
+                let stored = self.state.table(name).filter(|table| !table.is_view);
                 let columns = stored.iter().flat_map(|table| table.columns.iter());
                 let own =
                     columns.filter(|column| column.is_key()).map(|column| column.name.clone()).collect();
@@ -127,8 +122,8 @@ impl Gate<'_> {
 
     fn scope_of(&self, select: &Select, relations: Vec<Name>) -> Scope {
         let mut known = Vec::new();
-        if let Some(state) = &self.state {
-            select.from.iter().for_each(|table| state.relations_of(table, None, self.dialect, &mut known));
+        for table in &select.from {
+            self.state.relations_of(table, None, self.dialect, &mut known);
         }
         let all = known.len() == relations.len() && known.iter().all(|(_, columns)| !columns.is_empty());
         let columns = known.iter().flat_map(|(_, columns)| columns.iter().map(|column| column.name.clone()));
@@ -152,8 +147,7 @@ impl Gate<'_> {
         let ordered = |(alias, keys): &(Name, Vec<Name>)| {
             keys.iter().any(|key| terms().any(|expr| names(alias, key, expr)))
         };
-        // Without its setup a difference is looked at again when it is confirmed.
-        self.state.is_none() || (!self.keys.is_empty() && self.keys.iter().all(ordered))
+        !self.keys.is_empty() && self.keys.iter().all(ordered)
     }
 
     /// An aggregate over columns of an enclosing query alone is that query's, wherever it stands, and makes it one row.

@@ -1,6 +1,6 @@
 //! A table and its twin: made by the same statements, stored otherwise, asked the same queries.
 //!
-//! The table is the last one that a subject's setup creates; the subject names the twin's way of storing. The
+//! The table is the last one that the database's setup creates; the subject names the twin's way of storing. The
 //! twin is made in every check, by the statements of the setup that are about the table, under its own name.
 //! So no edit can make the two differ.
 //!
@@ -15,21 +15,23 @@
 //! - The answer does not depend on the order of rows, as for [`index`](super::index).
 //! - An error of one arm only is validated first.
 
+use std::collections::BTreeSet;
+
 use super::again;
 use super::arms::Arms;
-use super::health;
 use crate::dialect::{Dialect, Feature, TableOption};
-use crate::engine::{Reply, Trouble};
+use crate::engine::{Reply, Stop};
+use crate::features::{Features, hyphenated};
 use crate::finding::{Class, Verdict};
 use crate::generate::{Generator, State};
 use crate::session::Session;
 use crate::sql::visit::{Editor, Visitor, edit_expr, edit_select, edit_table, walk_table};
 use crate::sql::*;
-use crate::subject::Subject;
+use crate::subject::{Proposal, Subject, TestCase};
 
 /// The twin's way of storing, by the name of the dialect's option; PLAIN: by none.
 const STORAGE: &str = "storage";
-pub(crate) const PLAIN: &str = "plain";
+const PLAIN: &str = "plain";
 
 const BASE: &str = "s0";
 const TWIN: &str = "twin0";
@@ -42,7 +44,7 @@ const DRAWS: usize = 20;
 /// How something is stored: by an option, or by none.
 type Way<'a> = Option<&'a TableOption>;
 
-pub fn propose(oracle: &str, g: &mut Generator, wanted: impl Fn(&TableOption) -> bool) -> Option<Subject> {
+pub fn propose(oracle: &str, g: &mut Generator, wanted: impl Fn(&TableOption) -> bool) -> Option<Proposal> {
     let dialect = g.dialect;
     let mut ways: Vec<Way> = dialect.table_options.iter().filter(|option| wanted(option)).map(Some).collect();
     if !dialect.can(Feature::TableOptionNeeded) {
@@ -64,22 +66,33 @@ pub fn propose(oracle: &str, g: &mut Generator, wanted: impl Fn(&TableOption) ->
     let mut both = stored(create.clone(), base);
     both.options.extend(stored(create.clone(), twin).options);
     let columns = create.columns.clone();
-    let mut setup = g.table_and_rows(both);
-    setup[0] = Statement::CreateTable(stored(create, base));
+    let mut brings = g.table_and_rows(both);
+    brings[0] = Statement::CreateTable(stored(create, base));
     if keyed(base) || keyed(twin) {
-        setup.retain(|statement| !leaves_values_out(statement, &columns));
+        brings.retain(|statement| !leaves_values_out(statement, &columns));
     }
-    let tests = queries(g, &setup);
+    let tests = queries(g, &brings);
+    if tests.is_empty() {
+        return None;
+    }
     let name = twin.map_or(PLAIN, |option| &option.name);
-    let subject =
-        Subject { oracle: oracle.into(), setup, tests, exprs: Vec::new(), choices: Default::default() };
-    (!subject.tests.is_empty()).then(|| subject.with_choice(STORAGE, name))
+    Some(Proposal { brings, subject: Subject::of(oracle, tests).with_choice(STORAGE, name) })
+}
+
+/// How the twin is stored tells bugs apart; that there is a key where one is wanted does not.
+pub fn features(case: &TestCase, key_is_wanted: bool) -> BTreeSet<String> {
+    let mut words = Features { key_is_wanted, ..Features::default() }.of(case);
+    words.extend(case.subject.choice(STORAGE).filter(|storage| *storage != PLAIN).map(hyphenated));
+    if key_is_wanted {
+        words.remove("not-null");
+    }
+    words
 }
 
 /// Queries that read the table, now and then with one of the database's.
-fn queries(g: &mut Generator, setup: &[Statement]) -> Vec<Statement> {
+fn queries(g: &mut Generator, brings: &[Statement]) -> Vec<Statement> {
     let mut state = State::default();
-    setup.iter().for_each(|statement| state.apply(statement, g.dialect));
+    brings.iter().for_each(|statement| state.apply(statement, g.dialect));
     let others: Vec<_> = g.state.base_tables().cloned().collect();
     state.tables.extend(g.rng.choose(&others).cloned());
     let count = g.policy.queries_per_table / 4;
@@ -240,7 +253,7 @@ struct Case {
     only_filled: bool,
 }
 
-fn read(subject: &Subject, dialect: &Dialect) -> Result<Case, &'static str> {
+fn read(subject: &Subject, setup: &[Statement], dialect: &Dialect) -> Result<Case, &'static str> {
     let way = match subject.choice(STORAGE) {
         Some(PLAIN) => None,
         Some(name) => {
@@ -250,8 +263,8 @@ fn read(subject: &Subject, dialect: &Dialect) -> Result<Case, &'static str> {
         None => return Err("no other way to store the table is named"),
     };
     let created = |statement: &Statement| matches!(statement, Statement::CreateTable(_));
-    let at = subject.setup.iter().rposition(created).ok_or("no table")?;
-    let Statement::CreateTable(create) = &subject.setup[at] else { return Err("no table") };
+    let at = setup.iter().rposition(created).ok_or("no table")?;
+    let Statement::CreateTable(create) = &setup[at] else { return Err("no table") };
     if create.query.is_some() {
         return Err("table whose columns are not told");
     }
@@ -267,7 +280,7 @@ fn read(subject: &Subject, dialect: &Dialect) -> Result<Case, &'static str> {
     twin.extend(made.iter().map(hook));
     let mut only_filled = true;
     let mut columns = create.columns.clone();
-    for statement in &subject.setup[at + 1..] {
+    for statement in &setup[at + 1..] {
         match statement {
             Statement::Insert(insert) if insert.table == base => {
                 if by_key && leaves_values_out(statement, &columns) {
@@ -313,50 +326,37 @@ fn read(subject: &Subject, dialect: &Dialect) -> Result<Case, &'static str> {
     Ok(Case { base, twin, only_filled })
 }
 
-pub fn check(subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
-    let case = match read(subject, session.dialect()) {
+pub fn check(subject: &Subject, session: &mut Session) -> Result<Verdict, Stop> {
+    let case = match read(subject, session.database().setup(), session.dialect()) {
         Ok(case) => case,
         Err(reason) => return Ok(Verdict::skip(reason)),
     };
     let from = vec![TableRef::table(case.base.clone())];
     let all = Query::select(Select { items: vec![SelectItem::Wildcard], from, ..Select::default() });
-    let queries = subject.tests.iter().filter_map(|test| match test {
-        Statement::Query(query) => Some(&**query),
-        _ => None,
-    });
-    let harmed = |session: &Session, error| {
-        Verdict::Bug(Box::new(health::evidence(session.last_sql().to_string(), error)))
-    };
     // Before the twin is made: that may make the engine forget what was wrong with the table.
     let mut asked = Vec::new();
-    for query in std::iter::once(&all).chain(queries) {
-        match session.query(query)? {
-            Reply::Failed(error) if error.class.is_harm() => return Ok(harmed(session, error)),
-            reply => asked.push(Asked { query, reply }),
-        }
+    for query in std::iter::once(&all).chain(subject.queries()) {
+        asked.push(Asked { query, reply: session.query(query)? });
     }
-    let mut made = Vec::new();
-    let mut verdict = None;
-    for statement in &case.twin {
-        match session.build(statement)? {
-            Reply::Failed(error) if error.class.is_harm() => {
-                verdict = Some(harmed(session, error));
-                break;
-            }
-            Reply::Failed(_) => {
-                verdict = Some(Verdict::skip("twin that cannot be made"));
-                break;
-            }
-            _ => made.push(session.last_sql().to_string()),
-        }
-    }
-    let verdict = match verdict {
-        Some(verdict) => verdict,
-        None => ask_twin(asked, &case, &made, subject, session)?,
+    let verdict = match make(&case.twin, session)? {
+        Some(made) => ask_twin(asked, &case, &made, subject, session)?,
+        None => Verdict::skip("twin that cannot be made"),
     };
     let drop = Statement::Drop { object: ObjectKind::Table, name: TWIN.into(), on: None, if_exists: true };
-    session.build(&drop)?;
+    session.scaffold(&drop)?;
     Ok(verdict)
+}
+
+/// The statements that made the twin, as they ran. `None`: the engine does not take one of them.
+fn make(twin: &[Statement], session: &mut Session) -> Result<Option<Vec<String>>, Stop> {
+    let mut made = Vec::new();
+    for statement in twin {
+        if let Reply::Failed(_) = session.scaffold(statement)? {
+            return Ok(None);
+        }
+        made.push(session.last_sql().to_string());
+    }
+    Ok(Some(made))
 }
 
 /// What the table answered.
@@ -372,7 +372,7 @@ fn ask_twin(
     made: &[String],
     subject: &Subject,
     session: &mut Session,
-) -> Result<Verdict, Trouble> {
+) -> Result<Verdict, Stop> {
     let (mut milder, mut unasked, mut nonempty) = (None, None, None);
     for (number, Asked { query, reply }) in asked.into_iter().enumerate() {
         let mut of_twin = query.clone();

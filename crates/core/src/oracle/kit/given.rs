@@ -2,7 +2,7 @@
 
 use crate::dialect::{Dialect, Feature};
 use crate::generate::{Column, State};
-use crate::oracle::gate::looks_beyond_its_row;
+use crate::oracle::kit::gate::looks_beyond_its_row;
 use crate::sql::*;
 
 /// A query over a state that is known as far as its statements were understood.

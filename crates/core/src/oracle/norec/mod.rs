@@ -13,19 +13,23 @@
 //! Conditions (SOUNDNESS 1): one SELECT with a WHERE; no GROUP BY, HAVING, DISTINCT, set operator, window,
 //! aggregate or LIMIT. Truth is asked with IS TRUE, never by a cast: 0.5 is true, CAST(0.5 AS INT) is 0.
 
-use super::Oracle;
-use super::arms::Arms;
-use super::gate::looks_beyond_its_row;
-use super::given::{Given, asking, plain, selects_rows};
-use super::judge::{Difference, Equality};
-use crate::engine::{Rows, Trouble};
-use crate::finding::{Class, Verdict};
+pub mod restate;
+
+use crate::engine::{Rows, Stop};
+use crate::finding::{Arm, ArmOutcome, Class, Evidence, Failure, Verdict};
 use crate::generate::Generator;
+use crate::oracle::Oracle;
+use crate::oracle::kit::arms::Arms;
+use crate::oracle::kit::gate::looks_beyond_its_row;
+use crate::oracle::kit::given::{Given, asking, plain, selects_rows};
+use crate::oracle::kit::judge::{Difference, Equality};
 use crate::session::Session;
 use crate::sql::*;
-use crate::subject::Subject;
+use crate::subject::{Proposal, Subject};
 
 pub struct NoRec;
+
+const NAME: &str = "norec";
 
 const FORM: &str = "form";
 
@@ -36,14 +40,14 @@ pub const SELECTS_ALL: &str = "predicates that select all rows";
 
 impl Oracle for NoRec {
     fn name(&self) -> &'static str {
-        "norec"
+        NAME
     }
 
     fn about(&self) -> &'static str {
         "a predicate in WHERE keeps the rows on which it is TRUE in the select list"
     }
 
-    fn propose(&self, generator: &mut Generator) -> Option<Subject> {
+    fn propose(&self, generator: &mut Generator) -> Option<Proposal> {
         let from = generator.from_clause(generator.policy.max_relations)?.tables;
         let rows_form = generator.rng.chance(40);
         let items = if rows_form { generator.select_items(3) } else { vec![Expr::int(1)] };
@@ -51,7 +55,7 @@ impl Oracle for NoRec {
         let items = items.into_iter().map(SelectItem::from).collect();
         let query = generator.finish(Select { items, from, filter, ..Select::default() });
         let form = if rows_form { "rows" } else { "count" };
-        Some(Subject::new(self.name(), query).with_choice(FORM, form))
+        Some(Subject::new(self.name(), query).with_choice(FORM, form).into())
     }
 
     fn adopt(&self, given: &Given) -> Vec<Subject> {
@@ -73,7 +77,7 @@ impl Oracle for NoRec {
         subjects
     }
 
-    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
+    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Stop> {
         let Some((query, predicate)) = subject.query().and_then(applicable) else {
             return Ok(Verdict::skip("not one plain SELECT with a WHERE"));
         };
@@ -104,6 +108,14 @@ impl Oracle for NoRec {
             }
         }
     }
+
+    /// The reference evaluates the predicate row by row, and nothing is optimised away.
+    fn expected(&self, evidence: &Evidence) -> Option<Rows> {
+        match evidence.arms.as_slice() {
+            [_, Arm { outcome: ArmOutcome::Rows(rows), .. }] if rows.columns == 1 => Some(rows.clone()),
+            _ => None,
+        }
+    }
 }
 
 /// The query and its predicate, if the conditions hold.
@@ -128,7 +140,7 @@ fn compare_counts(
     reference: Query,
     subject: &Subject,
     session: &mut Session,
-) -> Result<Verdict, Trouble> {
+) -> Result<Verdict, Stop> {
     let mut arms = Arms::new("WHERE keeps as many rows as the predicate is TRUE on");
     arms.ask("optimised: the predicate in WHERE", optimised, session)?;
     arms.ask("reference: the predicate in the select list", reference, session)?;
@@ -147,8 +159,8 @@ fn compare_counts(
     if kept == marked {
         return Ok(Verdict::Pass { nonempty: kept > 0 });
     }
-    let text = format!("WHERE keeps {kept} rows, the predicate is TRUE on {marked}");
-    arms.differ(Difference { class: Class::WrongRows, text }, subject, session)
+    let failure = Failure::Counts { first: kept, second: marked };
+    arms.differ(Difference::new(Class::WrongRows, failure), subject, session)
 }
 
 fn compare_rows(
@@ -156,7 +168,7 @@ fn compare_rows(
     reference: Query,
     subject: &Subject,
     session: &mut Session,
-) -> Result<Verdict, Trouble> {
+) -> Result<Verdict, Stop> {
     let mut arms = Arms::new("WHERE keeps the rows on which the predicate is TRUE");
     arms.ask("optimised: the predicate in WHERE", optimised, session)?;
     arms.ask("reference: the predicate in the select list; rows marked 1 are kept", reference, session)?;

@@ -20,32 +20,32 @@ use std::collections::HashSet;
 
 use super::gate::has_aggregate;
 use crate::dialect::Feature;
-use crate::engine::{ErrorClass, Reply, SqlError, Trouble};
+use crate::engine::{ErrorClass, Reply, SqlError, Stop};
 use crate::session::Session;
 use crate::sql::visit::{Visitor, any_expr, walk_expr};
 use crate::sql::*;
-use crate::triage::abstracted;
 
 /// Beyond so many questions an error is taken for one that was spared.
 const MOST_PROBES: usize = 300;
 
-/// Whether a part of the statement, forced, fails like this. `known` are statements that define the tables
-/// and views it reads, as far as they are known. The rows of a table that the statement changes may be others
+/// Whether a part of the statement, forced, fails like this. `since` are statements of a check's own that define
+/// tables and views, beside those of the database. The rows of a table that the statement changes may be others
 /// afterwards.
 pub fn is_spared(
     statement: &Statement,
     error: &SqlError,
-    known: &[&Statement],
+    since: &[Statement],
     session: &mut Session,
-) -> Result<bool, Trouble> {
+) -> Result<bool, Stop> {
     // A change of rows fails where a query only warns, so that no query can show it.
     let strict = session.dialect().can(Feature::StrictChanges) && !matches!(statement, Statement::Query(_));
     if strict && error.class == ErrorClass::Runtime {
         return Ok(true);
     }
     session.note("errors of one arm, validated");
-    let mut probes =
-        Probes { known, dialect_types: session.dialect().is_typed(), nested: false, list: Vec::new() };
+    let known: Vec<&Statement> = session.database().setup().iter().chain(since).collect();
+    let dialect_types = session.dialect().is_typed();
+    let mut probes = Probes { known: &known, dialect_types, nested: false, list: Vec::new() };
     probes.statement(statement);
     // A condition is pushed into a view or a derived table, to rows that it never returns; and a set operator
     // converts what its branches return, to a type that no expression shows.
@@ -74,7 +74,7 @@ fn is_spared_conversion(
     statement: &Statement,
     error: &SqlError,
     session: &mut Session,
-) -> Result<bool, Trouble> {
+) -> Result<bool, Stop> {
     let (table, written): (&Name, Vec<(&Name, &Expr)>) = match statement {
         Statement::Update(update) => {
             let written = update.assignments.iter().map(|assignment| (&assignment.column, &assignment.value));
@@ -116,7 +116,7 @@ fn is_spared_conversion(
 fn is_same(found: &SqlError, error: &SqlError) -> bool {
     found.class == error.class
         && (error.class == ErrorClass::Runtime
-            || (found.code == error.code && abstracted(&found.message) == abstracted(&error.message)))
+            || (found.code == error.code && found.words() == error.words()))
 }
 
 /// The questions that force the parts of a statement.

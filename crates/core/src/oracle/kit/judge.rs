@@ -3,15 +3,23 @@
 use std::cmp::Ordering;
 
 use crate::engine::{ErrorClass, Reply, Rows, SqlError};
-use crate::finding::{Class, Verdict};
+use crate::finding::{Class, Failure, Side, Verdict};
 use crate::sql::Value;
 
 /// How two results differ.
 #[derive(Debug, PartialEq)]
 pub struct Difference {
     pub class: Class,
-    /// In one sentence, with an example of each side.
-    pub text: String,
+    pub failure: Failure,
+    /// Which part is likely wrong, in one sentence.
+    pub explanation: Option<String>,
+}
+
+impl Difference {
+    /// A difference that explains itself.
+    pub fn new(class: Class, failure: Failure) -> Difference {
+        Difference { class, failure, explanation: None }
+    }
 }
 
 /// When two values count as the same.
@@ -34,8 +42,8 @@ pub fn compare(left: &Rows, right: &Rows, equality: Equality) -> Option<Differen
         }
     }
     if left.columns != right.columns {
-        let text = format!("one result has {} columns, the other {}", left.columns, right.columns);
-        return Some(Difference { class: Class::WrongValues, text });
+        let failure = Failure::Columns { first: left.columns, second: right.columns };
+        return Some(Difference::new(Class::WrongValues, failure));
     }
     let (left_sorted, right_sorted) = (sorted(left), sorted(right));
     let (only_left, only_right) = unmatched(&left_sorted, &right_sorted, compare_rows);
@@ -52,7 +60,7 @@ pub fn compare(left: &Rows, right: &Rows, equality: Equality) -> Option<Differen
     } else {
         Class::WrongValues
     };
-    Some(Difference { class, text: describe(left.len(), right.len(), &only_left, &only_right) })
+    Some(Difference::new(class, row_failure(left.len(), right.len(), &only_left, &only_right)))
 }
 
 /// The same rows with floats of nine digits: what a sum in another order of rows may change is gone.
@@ -87,7 +95,6 @@ pub fn settle_errors<'a>(replies: impl IntoIterator<Item = &'a Reply>) -> Option
     let (mut failed, mut answered) = (None::<&SqlError>, false);
     for reply in replies {
         match reply {
-            Reply::Failed(error) if error.class.is_harm() => return None,
             Reply::Failed(error) => failed = Some(error),
             _ => answered = true,
         }
@@ -150,8 +157,8 @@ fn representation(left: &[&[Value]], right: &[&[Value]]) -> Option<Difference> {
     if only_left.is_empty() {
         return None;
     }
-    let text = describe(left.len(), right.len(), &only_left, &only_right);
-    Some(Difference { class: Class::Representation, text })
+    let failure = row_failure(left.len(), right.len(), &only_left, &only_right);
+    Some(Difference::new(Class::Representation, failure))
 }
 
 /// The unmatched rows differ in type only: `'7'` against `7`, text against the same bytes as a blob.
@@ -175,19 +182,16 @@ fn spelling(value: &Value) -> String {
     }
 }
 
-fn describe(left: usize, right: usize, only_left: &[&[Value]], only_right: &[&[Value]]) -> String {
-    let side = |rows: &[&[Value]]| match rows.first() {
-        Some(row) => format!("{} only there, such as {}", rows.len(), row_text(row)),
-        None => String::from("none only there"),
-    };
-    let rows = |count: usize| if count == 1 { String::from("1 row") } else { format!("{count} rows") };
-    let (left, right) = (rows(left), rows(right));
-    format!("the first has {left} ({}), the second {right} ({})", side(only_left), side(only_right))
-}
+/// How many of the rows that differ are kept as examples.
+const EXAMPLES: usize = 3;
 
-pub fn row_text(row: &[Value]) -> String {
-    let cells: Vec<String> = row.iter().map(Value::to_string).collect();
-    format!("({})", cells.join(", "))
+fn row_failure(left: usize, right: usize, only_left: &[&[Value]], only_right: &[&[Value]]) -> Failure {
+    let side = |rows: usize, only: &[&[Value]]| Side {
+        rows,
+        only: only.len(),
+        examples: only.iter().take(EXAMPLES).map(|row| row.to_vec()).collect(),
+    };
+    Failure::Rows { first: side(left, only_left), second: side(right, only_right) }
 }
 
 fn compare_rows(a: &[Value], b: &[Value]) -> Ordering {
@@ -322,7 +326,9 @@ mod tests {
     fn a_missing_tail_is_a_difference() {
         let difference = compare(&ints(&[1, 2, 3]), &ints(&[1, 2]), Equality::Engine).unwrap();
         assert_eq!(difference.class, Class::WrongRows);
-        assert!(difference.text.contains("(3)"), "{}", difference.text);
+        let Failure::Rows { first, second } = difference.failure else { panic!("{difference:?}") };
+        assert_eq!((first.rows, first.only, second.only), (3, 1, 0));
+        assert_eq!(first.examples, [vec![Value::Int(3)]]);
         assert!(compare(&ints(&[]), &ints(&[1]), Equality::Engine).is_some());
     }
 

@@ -8,16 +8,19 @@
 //! SELECT * FROM twin0 WHERE c0 = 9 OR c1 = 5;
 //! ```
 //!
-//! Conditions (SOUNDNESS 6), beside those of every [`twin`](super::twin): the key is declared NOT NULL, the rows
+//! Conditions (SOUNDNESS 6), beside those of every [`twin`](crate::oracle::kit::twin): the key is declared NOT NULL, the rows
 //! that are inserted name all their values, and no sole `INTEGER PRIMARY KEY`, which is the row's number by
 //! another name and takes other values.
 
-use super::{Oracle, twin};
-use crate::engine::Trouble;
+use std::collections::BTreeSet;
+
+use crate::engine::Stop;
 use crate::finding::Verdict;
 use crate::generate::Generator;
+use crate::oracle::Oracle;
+use crate::oracle::kit::twin;
 use crate::session::Session;
-use crate::subject::Subject;
+use crate::subject::{Proposal, Subject, TestCase};
 
 pub struct Rowid;
 
@@ -30,11 +33,15 @@ impl Oracle for Rowid {
         "a query returns the same rows of a table with row numbers and of its twin without"
     }
 
-    fn propose(&self, generator: &mut Generator) -> Option<Subject> {
+    fn propose(&self, generator: &mut Generator) -> Option<Proposal> {
         twin::propose(self.name(), generator, |option| option.keyed)
     }
 
-    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
+    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Stop> {
         twin::check(subject, session)
+    }
+
+    fn features(&self, case: &TestCase) -> BTreeSet<String> {
+        twin::features(case, true)
     }
 }

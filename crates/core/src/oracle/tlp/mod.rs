@@ -11,18 +11,21 @@
 //! only; `tlp-aggregate` takes decomposable aggregates over exact values. What is deduplicated or grouped
 //! are columns whose equal values are identical (SOUNDNESS 0.8).
 
-use super::Oracle;
-use super::arms::Arms;
-use super::gate::{self, looks_beyond_its_row};
-use super::given::{Given, asking, names_its_items, plain, selects_rows};
-use super::judge::{self, Equality};
+use std::collections::BTreeSet;
+
 use crate::dialect::{Dialect, Feature};
-use crate::engine::{Rows, Trouble};
+use crate::engine::{Rows, Stop};
+use crate::features::Features;
 use crate::finding::Verdict;
 use crate::generate::Generator;
+use crate::oracle::kit::arms::Arms;
+use crate::oracle::kit::gate::{self, looks_beyond_its_row};
+use crate::oracle::kit::given::{Given, asking, names_its_items, plain, selects_rows};
+use crate::oracle::kit::judge::{self, Equality};
+use crate::oracle::{Oracle, norec};
 use crate::session::Session;
 use crate::sql::*;
-use crate::subject::Subject;
+use crate::subject::{Proposal, Subject, TestCase};
 
 pub struct Where;
 pub struct Having;
@@ -102,7 +105,7 @@ fn check_partitions(
     as_sets: bool,
     subject: &Subject,
     session: &mut Session,
-) -> Result<Verdict, Trouble> {
+) -> Result<Verdict, Stop> {
     let mut arms = Arms::new(relation);
     arms.ask("whole", whole.clone(), session)?;
     let mut asked = 1;
@@ -133,7 +136,9 @@ fn check_partitions(
 /// What is deduplicated or grouped must have one representative among equal values.
 fn unless_ambiguous(verdict: Verdict, subject: &Subject, session: &Session) -> Verdict {
     match verdict {
-        Verdict::Bug(_) if gate::has_no_one_representative(subject, session.dialect()) => {
+        Verdict::Bug(_)
+            if gate::has_no_one_representative(subject, session.database().state(), session.dialect()) =>
+        {
             Verdict::skip(AMBIGUOUS)
         }
         verdict => verdict,
@@ -185,14 +190,14 @@ impl Oracle for Where {
         "the rows of a query are those where p, NOT p and p IS NULL hold, put together"
     }
 
-    fn propose(&self, generator: &mut Generator) -> Option<Subject> {
+    fn propose(&self, generator: &mut Generator) -> Option<Proposal> {
         let from = generator.from_clause(generator.policy.max_relations)?.tables;
         let items = generator.select_items(3).into_iter().map(SelectItem::from).collect();
         let filter = generator.rng.chance(20).then(|| generator.predicate(1));
         let predicate = generator.predicate(generator.policy.depth);
         let query = generator.finish(Select { items, from, filter, ..Select::default() });
         let form = form(generator);
-        Some(Subject::new(self.name(), query).with_expr(predicate).with_choice(FORM, form))
+        Some(Subject::new(self.name(), query).with_expr(predicate).with_choice(FORM, form).into())
     }
 
     fn adopt(&self, given: &Given) -> Vec<Subject> {
@@ -204,7 +209,7 @@ impl Oracle for Where {
         })
     }
 
-    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
+    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Stop> {
         let Some((query, select, predicate)) = plain_select(subject) else {
             return Ok(Verdict::skip(NOT_APPLICABLE));
         };
@@ -217,6 +222,10 @@ impl Oracle for Where {
         let relation = "the rows of the whole are the rows of its three partitions";
         check_partitions(relation, query, parts, false, subject, session)
     }
+
+    fn restate(&self, case: &TestCase) -> Vec<TestCase> {
+        norec::restate::partitions(case)
+    }
 }
 
 impl Oracle for Distinct {
@@ -228,21 +237,21 @@ impl Oracle for Distinct {
         "the distinct rows of a query are the union of those of its three partitions"
     }
 
-    fn propose(&self, generator: &mut Generator) -> Option<Subject> {
+    fn propose(&self, generator: &mut Generator) -> Option<Proposal> {
         let from = generator.from_clause(generator.policy.max_relations)?.tables;
         let items = generator.identical(|g| g.select_items(3));
         let predicate = generator.predicate(generator.policy.depth);
         let items = items.into_iter().map(SelectItem::from).collect();
         let query = generator.finish(Select { distinct: true, items, from, ..Select::default() });
         let form = form(generator);
-        Some(Subject::new(self.name(), query).with_expr(predicate).with_choice(FORM, form))
+        Some(Subject::new(self.name(), query).with_expr(predicate).with_choice(FORM, form).into())
     }
 
     fn adopt(&self, given: &Given) -> Vec<Subject> {
         adopted(self.name(), given, FORMS, |select| select.distinct && names_its_items(select))
     }
 
-    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
+    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Stop> {
         let Some((query, select, predicate)) = plain_select(subject) else {
             return Ok(Verdict::skip(NOT_APPLICABLE));
         };
@@ -258,6 +267,19 @@ impl Oracle for Distinct {
         let relation = "the distinct rows of the whole are the union of those of its three partitions";
         check_partitions(relation, query, parts, true, subject, session)
     }
+
+    fn features(&self, case: &TestCase) -> BTreeSet<String> {
+        untyped().of(case)
+    }
+
+    fn restate(&self, case: &TestCase) -> Vec<TestCase> {
+        norec::restate::partitions(case)
+    }
+}
+
+/// What is compared in groups has a type, whatever the bug is.
+fn untyped() -> Features {
+    Features { types_matter: false, ..Features::default() }
 }
 
 /// A COLLATE in what is deduplicated or grouped: equal values need not be identical (SOUNDNESS 0.8).
@@ -331,18 +353,18 @@ impl Oracle for GroupBy {
         "the groups of a query are the union of those of its three partitions"
     }
 
-    fn propose(&self, generator: &mut Generator) -> Option<Subject> {
+    fn propose(&self, generator: &mut Generator) -> Option<Proposal> {
         let (query, _) = grouped_query(generator)?;
         let predicate = generator.predicate(generator.policy.depth);
         let form = form(generator);
-        Some(Subject::new(self.name(), query).with_expr(predicate).with_choice(FORM, form))
+        Some(Subject::new(self.name(), query).with_expr(predicate).with_choice(FORM, form).into())
     }
 
     fn adopt(&self, given: &Given) -> Vec<Subject> {
         adopted(self.name(), given, FORMS, selects_keys)
     }
 
-    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
+    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Stop> {
         let Some((query, select, predicate)) = plain_select(subject) else {
             return Ok(Verdict::skip(NOT_APPLICABLE));
         };
@@ -356,6 +378,14 @@ impl Oracle for GroupBy {
         let relation = "the groups of the whole are the union of those of its three partitions";
         check_partitions(relation, query, parts, true, subject, session)
     }
+
+    fn features(&self, case: &TestCase) -> BTreeSet<String> {
+        untyped().of(case)
+    }
+
+    fn restate(&self, case: &TestCase) -> Vec<TestCase> {
+        norec::restate::partitions(case)
+    }
 }
 
 impl Oracle for Having {
@@ -367,11 +397,11 @@ impl Oracle for Having {
         "each group of a query meets exactly one of HAVING p, NOT p and p IS NULL"
     }
 
-    fn propose(&self, generator: &mut Generator) -> Option<Subject> {
+    fn propose(&self, generator: &mut Generator) -> Option<Proposal> {
         let (query, keys) = grouped_query(generator)?;
         let predicate = generator.group_predicate(&keys);
         let form = form(generator);
-        Some(Subject::new(self.name(), query).with_expr(predicate).with_choice(FORM, form))
+        Some(Subject::new(self.name(), query).with_expr(predicate).with_choice(FORM, form).into())
     }
 
     fn adopt(&self, given: &Given) -> Vec<Subject> {
@@ -390,7 +420,7 @@ impl Oracle for Having {
         subjects
     }
 
-    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
+    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Stop> {
         let Some((query, select, predicate)) = plain_select(subject) else {
             return Ok(Verdict::skip(NOT_APPLICABLE));
         };
@@ -404,6 +434,13 @@ impl Oracle for Having {
         let relation = "the groups of the whole are the groups of its three partitions by HAVING";
         check_partitions(relation, query, parts, true, subject, session)
     }
+
+    /// The predicate moves from HAVING to WHERE only in engines that can do that.
+    fn features(&self, case: &TestCase) -> BTreeSet<String> {
+        let mut words = untyped().of(case);
+        words.insert("having".to_string());
+        words
+    }
 }
 
 impl Oracle for Aggregate {
@@ -415,13 +452,13 @@ impl Oracle for Aggregate {
         "an aggregate over a query is put together from those over its three partitions"
     }
 
-    fn propose(&self, generator: &mut Generator) -> Option<Subject> {
+    fn propose(&self, generator: &mut Generator) -> Option<Proposal> {
         let from = generator.from_clause(generator.policy.max_relations)?.tables;
         let (aggregate, ..) = generator.exact_aggregate();
         let predicate = generator.predicate(generator.policy.depth);
         let items = vec![SelectItem::from(aggregate)];
         let query = generator.finish(Select { items, from, ..Select::default() });
-        Some(Subject::new(self.name(), query).with_expr(predicate))
+        Some(Subject::new(self.name(), query).with_expr(predicate).into())
     }
 
     fn adopt(&self, given: &Given) -> Vec<Subject> {
@@ -431,7 +468,7 @@ impl Oracle for Aggregate {
         adopted(self.name(), given, &["compound"], one_aggregate)
     }
 
-    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Trouble> {
+    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Stop> {
         let Some((query, select, predicate)) = plain_select(subject) else {
             return Ok(Verdict::skip(NOT_APPLICABLE));
         };
@@ -468,6 +505,14 @@ impl Oracle for Aggregate {
             other if combine == "SUM" => other,
             other => unless_ambiguous(other, subject, session),
         })
+    }
+
+    fn features(&self, case: &TestCase) -> BTreeSet<String> {
+        Features { aggregates_matter: true, ..untyped() }.of(case)
+    }
+
+    fn restate(&self, case: &TestCase) -> Vec<TestCase> {
+        norec::restate::partitions(case)
     }
 }
 

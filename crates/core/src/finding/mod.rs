@@ -1,0 +1,329 @@
+//! What a check says, and what is kept of it.
+
+mod format;
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::{Reply, Rows, SqlError};
+use crate::sql::Value;
+use crate::subject::TestCase;
+
+pub use format::FormatError;
+
+/// The outcome of one check.
+#[derive(Debug, PartialEq)]
+pub enum Verdict {
+    /// The arms agree. `nonempty`: at least one of them returned something to compare.
+    Pass {
+        nonempty: bool,
+    },
+    /// Nothing can be said; counted per reason.
+    Skip(Cow<'static, str>),
+    Bug(Box<Evidence>),
+}
+
+impl Verdict {
+    /// Nothing can be said, for this reason.
+    pub fn skip(reason: &'static str) -> Verdict {
+        Verdict::Skip(Cow::Borrowed(reason))
+    }
+
+    /// The verdict on results that may differ in nothing but what is empty.
+    pub fn pass(rows: &Rows) -> Verdict {
+        Verdict::Pass { nonempty: !rows.is_empty() }
+    }
+}
+
+/// Why a verdict is a bug, as data: text is made of it only in reports.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// How grave it is.
+    pub class: Class,
+    /// The relation that should hold between the arms, in one sentence.
+    pub relation: String,
+    /// What ran, in order.
+    pub arms: Vec<Arm>,
+    /// How the relation fails.
+    pub failure: Failure,
+    /// Which part is likely wrong, in one sentence, where the oracle can tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<String>,
+}
+
+impl Evidence {
+    /// What the engine said, where the failure is an error.
+    pub fn error(&self) -> Option<&SqlError> {
+        match &self.failure {
+            Failure::OneSided { error } | Failure::Harm { error } => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// How a relation between arms fails.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Failure {
+    /// Two results that should hold the same rows do not.
+    Rows {
+        /// The result of the first query.
+        first: Side,
+        /// That of the second.
+        second: Side,
+    },
+    /// Two results have a different number of columns.
+    Columns {
+        /// Of the first.
+        first: usize,
+        /// Of the second.
+        second: usize,
+    },
+    /// Two queries that should count the same rows do not.
+    Counts {
+        /// The first count.
+        first: i64,
+        /// The second.
+        second: i64,
+    },
+    /// Two results should have the same number of rows.
+    Lengths {
+        /// Rows of the first.
+        first: usize,
+        /// Rows of the second.
+        second: usize,
+    },
+    /// Each row of one result should have a partner in the other, and this one has none.
+    Unpaired {
+        /// Whether it is a row of the first result.
+        in_first: bool,
+        /// The row.
+        row: Vec<Value>,
+        /// Rows of the first result.
+        first: usize,
+        /// Rows of the second.
+        second: usize,
+    },
+    /// One arm fails, another does not.
+    OneSided {
+        /// The error.
+        error: SqlError,
+    },
+    /// The engine reports that it is broken, or the connection to it is lost.
+    Harm {
+        /// What it said last.
+        error: SqlError,
+    },
+    /// The process with the engine died.
+    Death {
+        /// `SIGSEGV`.
+        cause: String,
+        /// It died while the statement ran, not after it.
+        running: bool,
+        /// It was out of memory.
+        out_of_memory: bool,
+        /// The last line on its standard error.
+        last_words: String,
+    },
+    /// A statement had to be killed.
+    Hang {
+        /// After so many seconds.
+        seconds: u64,
+    },
+    /// A finding of an earlier version of Dissent, in its words.
+    Described(String),
+}
+
+/// One of two results, as far as a reader needs it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Side {
+    /// How many rows it has.
+    pub rows: usize,
+    /// How many of them the other one lacks.
+    pub only: usize,
+    /// Some of these.
+    pub examples: Vec<Vec<Value>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Arm {
+    /// What this arm stands for: `optimised`, `partition: p IS NULL`.
+    pub label: String,
+    pub sql: String,
+    pub outcome: ArmOutcome,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ArmOutcome {
+    Rows(Rows),
+    Done,
+    Error(SqlError),
+}
+
+impl From<Reply> for ArmOutcome {
+    fn from(reply: Reply) -> ArmOutcome {
+        match reply {
+            Reply::Rows(rows) => ArmOutcome::Rows(rows),
+            Reply::Done { .. } => ArmOutcome::Done,
+            Reply::Failed(error) => ArmOutcome::Error(error),
+        }
+    }
+}
+
+/// How grave a difference is; the order is the order in lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Class {
+    WrongRows,
+    WrongValues,
+    Crash,
+    Hang,
+    InternalError,
+    ErrorDivergence,
+    Representation,
+}
+
+impl Class {
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::WrongRows => "wrong-rows",
+            Class::WrongValues => "wrong-values",
+            Class::Crash => "crash",
+            Class::Hang => "hang",
+            Class::InternalError => "internal-error",
+            Class::ErrorDivergence => "error-divergence",
+            Class::Representation => "representation",
+        }
+    }
+}
+
+impl Class {
+    /// How it fails, as a cause is named: a wrong row shows as a wrong value where the query counts rows.
+    pub fn grade(self) -> &'static str {
+        match self {
+            Class::WrongRows | Class::WrongValues => "wrong-result",
+            other => other.name(),
+        }
+    }
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The contents of `finding.json`: the truth about a finding, enough to replay it without a seed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// The version of this format.
+    pub format: u32,
+    /// The target as the user named it, without credentials: `sqlite@3.30.1`.
+    pub target: String,
+    /// The dialect: `sqlite`.
+    pub dialect: String,
+    pub engine_version: String,
+    /// The test case that fails.
+    pub case: TestCase,
+    pub evidence: Evidence,
+    /// Where it came from: enough to see it happen again in a hunt.
+    pub origin: Origin,
+    /// What was done with it since.
+    #[serde(default, skip_serializing_if = "Triage::is_empty")]
+    pub triage: Triage,
+}
+
+/// The version of `finding.json` that is written. Format 1 is read as well.
+pub const FINDING_FORMAT: u32 = 2;
+
+/// What is known of a finding beyond what the hunt saw.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Triage {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reduction: Option<ReductionNote>,
+    /// Findings with one signature are one bug.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<Signature>,
+    /// Which versions fail, once bisected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub history: Option<History>,
+}
+
+/// What a reduced finding has in common with others of the same cause.
+///
+/// Shown as `wrong-result: left-join row-value`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Signature {
+    /// How it fails: the name of a class, or `wrong-result` for wrong rows and wrong values alike.
+    pub fails: String,
+    /// The words of the engine's message that do not depend on the example.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub message: Vec<String>,
+    /// What of SQL it needs.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub features: BTreeSet<String>,
+}
+
+impl fmt::Display for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words: Vec<&str> = self.message.iter().chain(&self.features).map(String::as_str).collect();
+        write!(f, "{}: {}", self.fails, words.join(" "))
+    }
+}
+
+impl Triage {
+    pub fn is_empty(&self) -> bool {
+        *self == Triage::default()
+    }
+}
+
+/// How a subject came to be as small as it is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReductionNote {
+    pub checks: u64,
+    /// Nothing more could be taken away; false where the budget ended first.
+    pub complete: bool,
+    pub statements_before: usize,
+    pub tokens_before: usize,
+    pub tokens: usize,
+    /// How long it took, confirmation and naming included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+}
+
+/// The released versions between which a finding appeared and vanished.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct History {
+    /// The last version before the finding that does not show it; none if the oldest one checked does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_good: Option<String>,
+    pub first_bad: String,
+    pub last_bad: String,
+    /// The first version after it that does not show it; none if the newest one checked still does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_good: Option<String>,
+    /// It vanished and came back in between.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub intermittent: bool,
+    /// Versions that were checked.
+    pub checked: usize,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    pub seed: u64,
+    pub database: u64,
+    pub case: u64,
+    /// How many times the database had been changed since it was drawn or read from a script; 0: it was drawn.
+    #[serde(default)]
+    pub depth: u32,
+    /// Checks of all workers until then, as of their last report.
+    #[serde(default)]
+    pub checks: u64,
+}

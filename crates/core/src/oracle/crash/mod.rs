@@ -1,0 +1,65 @@
+//! CRASH: no statement takes the engine down, runs without end, or makes it report that it is broken.
+//!
+//! Every hunt watches for this whatever it asks, so the oracle is always on and proposes nothing; findings of
+//! this kind are checked again here.
+
+use crate::engine::{ErrorClass, Harm, Stop};
+use crate::finding::{Arm, ArmOutcome, Class, Evidence, Failure, Verdict};
+use crate::generate::Generator;
+use crate::oracle::Oracle;
+use crate::session::Session;
+use crate::sql::Statement;
+use crate::subject::{Proposal, Subject};
+
+pub struct Crash;
+
+/// The name findings of this kind carry.
+pub const NAME: &str = "crash";
+
+pub const RELATION: &str = "a statement ends with an answer or an ordinary error";
+
+impl Oracle for Crash {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn about(&self) -> &'static str {
+        "no statement crashes the engine, hangs it or makes it report an internal error"
+    }
+
+    fn propose(&self, _: &mut Generator) -> Option<Proposal> {
+        None
+    }
+
+    fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Stop> {
+        for test in &subject.tests {
+            session.run(test)?;
+        }
+        Ok(Verdict::Pass { nonempty: false })
+    }
+}
+
+/// The subject of a statement that did the engine harm.
+pub fn subject(statement: Statement) -> Subject {
+    Subject::of(NAME, vec![statement])
+}
+
+/// What is told of harm: the one statement that did it.
+pub fn evidence(harm: Harm) -> Evidence {
+    let class = match harm.error.class {
+        ErrorClass::ConnectionLost => Class::Crash,
+        _ => Class::InternalError,
+    };
+    Evidence {
+        class,
+        relation: RELATION.to_string(),
+        failure: Failure::Harm { error: harm.error.clone() },
+        explanation: None,
+        arms: vec![Arm {
+            label: String::from("statement"),
+            sql: harm.sql,
+            outcome: ArmOutcome::Error(harm.error),
+            plan: None,
+        }],
+    }
+}
