@@ -134,7 +134,9 @@ impl ScriptWalk<'_, '_> {
                 let text = text.to_ascii_lowercase();
                 let mut words =
                     text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
-                let makes = words.next() == Some("create") && words.clone().next() != Some("virtual");
+                // Of a view that is not understood it is not known whether its rows are defined.
+                let makes = words.next() == Some("create")
+                    && !words.clone().take(5).any(|word| matches!(word, "virtual" | "view"));
                 makes && words.take(8).any(|word| word == name.to_ascii_lowercase())
             }
             _ => false,

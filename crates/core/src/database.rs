@@ -2,7 +2,9 @@
 
 use crate::dialect::Dialect;
 use crate::generate::State;
-use crate::sql::Statement;
+use crate::sql::visit::{Visitor, walk_table};
+use crate::sql::{CreateView, Name, Statement, TableRef};
+use crate::subject::Subject;
 
 /// What was done to a database since it was empty, and what is known of it by that.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +36,31 @@ impl Database {
     /// failed, and what an oracle did and took back.
     pub fn history(&self) -> &[Statement] {
         &self.history
+    }
+
+    /// The views that a subject reads, directly or through others.
+    pub fn views_read(&self, subject: &Subject) -> Vec<&CreateView> {
+        let mut read = TableNames::default();
+        subject.tests.iter().for_each(|test| read.statement(test));
+        subject.exprs.iter().for_each(|expr| read.expr(expr));
+        let mut views: Vec<&CreateView> = Vec::new();
+        let mut at = 0;
+        while let Some(name) = read.0.get(at).cloned() {
+            at += 1;
+            let Some(view) = self.view(&name) else { continue };
+            if !views.iter().any(|known| known.name == view.name) {
+                read.query(&view.query);
+                views.push(view);
+            }
+        }
+        views
+    }
+
+    fn view(&self, name: &Name) -> Option<&CreateView> {
+        self.setup.iter().rev().find_map(|statement| match statement {
+            Statement::CreateView(view) if view.name.eq_ignore_ascii_case(name) => Some(view),
+            _ => None,
+        })
     }
 
     /// A statement ran that may have left something behind.
@@ -76,4 +103,17 @@ impl Database {
 pub(crate) struct Mark {
     setup: usize,
     state: State,
+}
+
+/// The tables that are named in FROM, wherever it stands.
+#[derive(Default)]
+struct TableNames(Vec<Name>);
+
+impl Visitor for TableNames {
+    fn table(&mut self, table: &TableRef) {
+        if let TableRef::Table { name, .. } = table {
+            self.0.push(name.clone());
+        }
+        walk_table(self, table);
+    }
 }

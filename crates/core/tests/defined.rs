@@ -3,7 +3,7 @@
 use dissent_core::database::Database;
 use dissent_core::dialect::Dialect;
 use dissent_core::generate::{Generator, Policy, Stage, State};
-use dissent_core::oracle::kit::gate;
+use dissent_core::oracle::kit::{freedom, gate};
 use dissent_core::rng::Rng;
 use dissent_core::sql::render::to_sql;
 use dissent_core::sql::*;
@@ -71,10 +71,32 @@ fn every_recursion_that_is_drawn_ends_and_is_understood() {
                 assert_eq!(columns[0].pool.first(), Some(&Value::Int(1)));
             }
             // What is undefined is not drawn, recursive or not.
-            let undefined = gate::undefined(&subject, &database, &dialect);
-            assert_eq!(undefined, None, "{}", to_sql(&subject.tests[0], &dialect));
+            let sql = to_sql(&subject.tests[0], &dialect);
+            match gate::undefined(&subject, &database, &dialect) {
+                // A variance rounds in the order in which its rows come.
+                Some("sum that is rounded by the order of rows") => {
+                    assert!(sql.contains("VAR") || sql.contains("STD"), "{sql}");
+                }
+                undefined => assert_eq!(undefined, None, "{sql}"),
+            }
         }
         assert!(drawn > 10, "{name} draws {drawn} recursions");
+    }
+}
+
+/// What is skipped whenever it differs finds nothing: it must be little of what is drawn.
+#[test]
+fn few_queries_leave_their_answer_open() {
+    for name in ["sqlite", "duckdb", "postgres", "mysql", "clickhouse"] {
+        let dialect = dialect(name);
+        let drawn = queries(&dialect);
+        let open = drawn.iter().filter(|case| {
+            let database = Database::of(&case.setup, &dialect);
+            let query = case.subject.query().expect("one query");
+            freedom::left_open(query, database.state(), &dialect).is_some()
+        });
+        let open = open.count();
+        assert!(open * 100 <= drawn.len() * 8, "{name}: {open} of {} queries", drawn.len());
     }
 }
 

@@ -70,6 +70,18 @@ impl State {
         columns
     }
 
+    /// The column that a SELECT's expression names, as far as its FROM tells.
+    pub fn column_of(&self, reference: &ColumnRef, query: &Query, dialect: &Dialect) -> Option<Column> {
+        let mut relations = Vec::new();
+        for table in &query.as_select()?.from {
+            self.relations_of(table, query.with.as_ref(), dialect, &mut relations);
+        }
+        let is_owner = |alias: &Name| reference.table.as_ref().is_none_or(|table| table == alias);
+        let columns =
+            relations.iter().filter(|(alias, _)| is_owner(alias)).flat_map(|(_, columns)| columns.iter());
+        columns.filter(|column| column.name == reference.column).next().cloned()
+    }
+
     /// The tables a query reads, also by way of views, each once.
     pub fn base_tables_of(&self, query: &Query) -> Vec<&Table> {
         let mut names = tables_read(query);

@@ -71,24 +71,35 @@ fn any_of_this_query(expr: &Expr, test: &dyn Fn(&Expr) -> bool) -> bool {
     }
 }
 
-/// A column outside every aggregate that is no grouping key.
-pub fn has_bare_column(expr: &Expr, keys: &[Expr]) -> bool {
+/// A column outside every aggregate that is no grouping key. `named` are the relations of the query.
+pub fn has_bare_column(expr: &Expr, keys: &[Expr], named: &[Name]) -> bool {
     if keys.contains(expr) {
         return false;
     }
     match expr {
         Expr::Column(_) => true,
         Expr::Aggregate(_) => false,
-        // What a subquery takes from outside is a column of this query, or it is its own.
-        Expr::Subquery(_) | Expr::Exists { .. } => {
-            any_expr(expr, |inner| matches!(inner, Expr::Column(reference) if reference.table.is_none()))
+        // A subquery may take columns of this query.
+        Expr::Subquery(_) | Expr::Exists { .. } => takes_bare_column(expr, keys, named),
+        Expr::InQuery { expr: left, .. } | Expr::Quantified { left, .. } => {
+            has_bare_column(left, keys, named) || takes_bare_column(expr, keys, named)
         }
         other => {
             let mut found = false;
-            each_child(other, |child| found |= has_bare_column(child, keys));
+            each_child(other, |child| found |= has_bare_column(child, keys, named));
             found
         }
     }
+}
+
+/// Whether a subquery holds a column of one of these relations, or of none that is named, that is no key.
+fn takes_bare_column(expr: &Expr, keys: &[Expr], named: &[Name]) -> bool {
+    any_expr(expr, |inner| match inner {
+        Expr::Column(reference) => {
+            reference.table.as_ref().is_none_or(|table| named.contains(table)) && !keys.contains(inner)
+        }
+        _ => false,
+    })
 }
 
 fn each_child(expr: &Expr, f: impl FnMut(&Expr)) {

@@ -16,8 +16,8 @@
 //! - What is stored is what was computed. Every check asks first for all rows of both tables; where an engine
 //!   computes with more digits than it shows it compares them itself as well. What was cut, rounded or
 //!   converted by storing says nothing about the engine.
-//! - The stored column behaves like the operation. Where a column has an affinity, `+column` stands for an
-//!   operation that has none, and plain `column` for a CAST or a column. No COLLATE in the operation (its
+//! - The stored column behaves like the operation. Where a column has an affinity and a collation, `CASE WHEN 1 THEN
+//!   column END` stands for an operation that has neither, and plain `column` for a CAST or a column. No COLLATE in the operation (its
 //!   strength is lost), and none in the table where storing drops it. No function that reads JSON around one
 //!   that marks its result as JSON, where the mark is lost.
 //! - An aggregate's table is asked by its groups only: grouped by all the keys, WHERE over keys only, HAVING

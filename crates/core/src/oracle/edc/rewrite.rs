@@ -46,11 +46,18 @@ pub fn qualified(operation: &Expr, table: Option<&Name>) -> Expr {
     operation
 }
 
-/// What stands for the result. Where types are dynamic a stored column has an affinity, which only a column
-/// and a CAST have too: any other operation is stood for by `+column`, which has none (SOUNDNESS 2).
+/// What stands for the result. Where types are dynamic a stored column has an affinity and a collation, which only a
+/// column and a CAST have too: any other operation is stood for by `CASE WHEN 1 THEN column END`, which has neither
+/// (SOUNDNESS 2). `+column` would keep the collation.
 pub fn stand_in(case: &Case, table: Option<&Name>) -> Expr {
     let column = Expr::Column(ColumnRef { table: table.cloned(), column: RESULT.into() });
-    if case.hides_affinity { Expr::unary(UnaryOp::Plus, column) } else { column }
+    match case.hides_affinity {
+        true => {
+            let branches = vec![Branch { when: Expr::int(1), then: column }];
+            Expr::Case { operand: None, branches, otherwise: None }
+        }
+        false => column,
+    }
 }
 
 struct Rewriter<'a> {
@@ -91,6 +98,8 @@ impl Rewriter<'_> {
     }
 
     fn subquery(&mut self, query: &mut Query, as_set: bool) {
+        // What is cut off depends on how often a row is there.
+        let as_set = as_set && query.limit.is_none() && query.offset.is_none();
         let before = std::mem::replace(&mut self.as_set, as_set);
         self.query(query);
         self.as_set = before;

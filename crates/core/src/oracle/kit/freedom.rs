@@ -35,6 +35,40 @@ pub fn left_open(query: &Query, state: &State, dialect: &Dialect) -> Option<&'st
     freedom.reason
 }
 
+/// The same of everything below the query: its derived tables, common tables and subqueries. What the query itself
+/// deduplicates or sums up is for the oracle to know.
+pub fn left_open_below(query: &Query, state: &State, dialect: &Dialect) -> Option<&'static str> {
+    struct Below<'a> {
+        state: &'a State,
+        dialect: &'a Dialect,
+        with: Vec<With>,
+        depth: usize,
+        reason: Option<&'static str>,
+    }
+    impl Visitor for Below<'_> {
+        fn query(&mut self, query: &Query) {
+            if self.depth > 0 && self.reason.is_none() {
+                // What is named above is known below.
+                let mut query = query.clone();
+                let outer = self.with.iter().flat_map(|with| with.tables.iter().cloned());
+                let own = query.with.take();
+                let recursive = own.iter().chain(&self.with).any(|with| with.recursive);
+                let tables = own.into_iter().flat_map(|with| with.tables).chain(outer).collect();
+                query.with = Some(With { recursive, tables });
+                self.reason = left_open(&query, self.state, self.dialect);
+                return;
+            }
+            self.with.extend(query.with.clone());
+            self.depth += 1;
+            walk_query(self, query);
+            self.depth -= 1;
+        }
+    }
+    let mut below = Below { state, dialect, with: Vec::new(), depth: 0, reason: None };
+    below.query(query);
+    below.reason
+}
+
 fn holds(expr: &Expr, aggregate: &Expr) -> bool {
     any_expr(expr, |inner| inner == aggregate)
 }
@@ -66,37 +100,56 @@ impl Freedom<'_> {
         relations.find_map(|(_, columns)| columns.iter().find(|column| column.name == reference.column))
     }
 
-    /// It holds a column, or makes a value, whose equals need not be identical.
+    /// It holds a column, or makes a value, whose equals need not be identical. A whole number has one form, whatever it
+    /// is computed of, and so has a constant.
     fn folds(&self, expr: &Expr) -> bool {
-        any_expr(expr, |inner| match inner {
-            Expr::Column(reference) => self.column(reference).is_some_and(|column| !column.identity),
-            // `CAST('0' AS CHAR(5))` and '0' are equal, and not the same.
-            Expr::Cast { ty, .. } => !self.dialect.is_identical(ty),
-            Expr::Collate { .. } => true,
-            _ => false,
-        })
+        let is_constant = !any_expr(expr, |inner| matches!(inner, Expr::Column(_)));
+        !is_constant
+            && !self.is_whole(expr)
+            && any_expr(expr, |inner| match inner {
+                Expr::Column(reference) => self.column(reference).is_some_and(|column| !column.identity),
+                // `CAST('0' AS CHAR(5))` and '0' are equal, and not the same.
+                Expr::Cast { ty, .. } => !self.dialect.is_identical(ty),
+                Expr::Collate { .. } => true,
+                _ => false,
+            })
     }
 
     /// Summed up in any order it is the same number.
     fn is_exact(&self, expr: &Expr) -> bool {
+        self.is_made_of(expr, &|column| {
+            column.is_none_or(|column| self.holds_whole(column) || column.ty.kind == Kind::Decimal)
+        })
+    }
+
+    /// Its values are whole numbers or NULL.
+    fn is_whole(&self, expr: &Expr) -> bool {
+        self.is_made_of(expr, &|column| column.is_some_and(|column| self.holds_whole(column)))
+    }
+
+    fn holds_whole(&self, column: &Column) -> bool {
+        matches!(column.ty.kind, Kind::Int | Kind::Bool)
+            && (!self.dialect.can(Feature::DynamicTyping) || column.whole.is_some())
+    }
+
+    /// A number that is computed without rounding of columns that are as wanted.
+    fn is_made_of(&self, expr: &Expr, wanted: &dyn Fn(Option<&Column>) -> bool) -> bool {
+        let is = |expr: &Expr| self.is_made_of(expr, wanted);
         match expr {
             Expr::Literal(value) | Expr::Bound(value) => {
                 matches!(value, Value::Int(_) | Value::Bool(_) | Value::Null)
             }
-            Expr::Column(reference) => self.column(reference).is_none_or(|column| {
-                matches!(column.ty.kind, Kind::Int | Kind::Bool | Kind::Decimal)
-                    && (!self.dialect.can(Feature::DynamicTyping) || column.whole.is_some())
-            }),
+            Expr::Column(reference) => wanted(self.column(reference)),
             Expr::Cast { ty, .. } => matches!(ty.kind, Kind::Int | Kind::Bool),
-            Expr::Unary { expr, .. } => self.is_exact(expr),
+            Expr::Unary { expr, .. } => is(expr),
             // The remainder of whole numbers that nobody knows to be so is one all the same.
-            Expr::Binary { op: BinaryOp::Mod, left, right } => self.is_exact(left) && self.is_exact(right),
-            Expr::Binary { op: BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, left, right } => {
-                self.is_exact(left) && self.is_exact(right)
+            Expr::Binary { op, left, right } => {
+                matches!(op, BinaryOp::Mod | BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul)
+                    && is(left)
+                    && is(right)
             }
             Expr::Case { branches, otherwise, .. } => {
-                branches.iter().all(|branch| self.is_exact(&branch.then))
-                    && otherwise.iter().all(|value| self.is_exact(value))
+                branches.iter().all(|branch| is(&branch.then)) && otherwise.iter().all(|value| is(value))
             }
             Expr::Aggregate(aggregate) => aggregate.name.eq_ignore_ascii_case("COUNT"),
             Expr::Function { name, .. } => ["length", "instr", "ascii", "unicode", "sign"]

@@ -3,6 +3,7 @@
 //! The generator does not draw such queries; a reduced, mutated or imported subject may hold one. It is
 //! asked only about differences, so it costs a hunt nothing.
 
+use super::freedom;
 use crate::database::Database;
 use crate::dialect::{Dialect, Feature};
 use crate::generate::State;
@@ -22,14 +23,26 @@ pub fn undefined(subject: &Subject, database: &Database, dialect: &Dialect) -> O
     for expr in &subject.exprs {
         gate.expr(expr);
     }
-    for statement in database.setup() {
-        if let Statement::CreateView(view) = statement {
-            gate.in_relation = true;
-            gate.query(&view.query);
-            gate.in_relation = false;
-        }
+    for view in database.views_read(subject) {
+        gate.relation(&view.query);
     }
-    gate.reason
+    gate.reason.or_else(|| ambiguous_below(subject, database, dialect))
+}
+
+/// Rules 0.7 and 0.8 for what the queries read: an oracle knows what its own query deduplicates and sums up, not what a
+/// derived table, a subquery or a view does.
+fn ambiguous_below(subject: &Subject, database: &Database, dialect: &Dialect) -> Option<&'static str> {
+    let state = database.state();
+    let below = |query: &Query| freedom::left_open_below(query, state, dialect);
+    let in_expr =
+        |expr: &Expr| below(&Query::select(Select { filter: Some(expr.clone()), ..Select::default() }));
+    let views = database.views_read(subject).into_iter();
+    let mut reasons = subject
+        .queries()
+        .map(below)
+        .chain(subject.exprs.iter().map(in_expr))
+        .chain(views.map(|view| freedom::left_open(&view.query, state, dialect)));
+    reasons.find_map(|reason| reason)
 }
 
 /// Whether what a query deduplicates or groups holds a column whose equal values need not be identical:
@@ -177,6 +190,13 @@ impl Visitor for Gate<'_> {
         if (query.limit.is_some() || query.offset.is_some()) && !orders_every_column(query) {
             self.refuse("LIMIT without a total order");
         }
+        // Rule 0.6.
+        if let Some(select) = query.as_select().filter(|select| aggregates(select)) {
+            let named = relation_names(select);
+            if query.order_by.iter().any(|key| has_bare_column(&key.expr, &select.group_by, &named)) {
+                self.refuse(BARE_COLUMN);
+            }
+        }
         // Rule 1: a compound's columns have no defined affinity where types are dynamic.
         if self.in_relation
             && self.dialect.can(Feature::DynamicTyping)
@@ -205,19 +225,16 @@ impl Visitor for Gate<'_> {
             self.refuse("relation whose column affinity is not defined");
         }
         // Rule 0.6.
-        let aggregates = !select.group_by.is_empty()
-            || select.having.is_some()
-            || select.items.iter().any(|item| match item {
-                SelectItem::Expr { expr, .. } => has_aggregate(expr),
-                _ => false,
-            });
-        if aggregates
-            && select.items.iter().any(|item| match item {
-                SelectItem::Expr { expr, .. } => has_bare_column(expr, &select.group_by),
+        if aggregates(select) {
+            let named = relation_names(select);
+            let bare = |expr: &Expr| has_bare_column(expr, &select.group_by, &named);
+            let items = select.items.iter().any(|item| match item {
+                SelectItem::Expr { expr, .. } => bare(expr),
                 _ => true,
-            })
-        {
-            self.refuse("bare column beside an aggregate");
+            });
+            if items || select.having.as_ref().is_some_and(bare) {
+                self.refuse(BARE_COLUMN);
+            }
         }
         let before = std::mem::replace(&mut self.in_relation, false);
         let mut keys = Vec::new();
@@ -251,13 +268,12 @@ impl Visitor for Gate<'_> {
             Expr::Function { name, args } if args.len() < self.dialect.least_args(name) => {
                 self.refuse("volatile function");
             }
-            Expr::Literal(Value::Text(text)) if is_clock(text) && !self.dialect.clock.is_empty() => {
+            Expr::Literal(Value::Text(text)) if is_clock(text) => {
                 self.refuse("text that may mean the present time");
             }
             // Rule 0.5.
             Expr::Aggregate(aggregate)
-                if aggregate.order_by.is_empty()
-                    && Self::lists(&self.dialect.order_dependent, &aggregate.name) =>
+                if !is_ordered(aggregate) && Self::lists(&self.dialect.order_dependent, &aggregate.name) =>
             {
                 self.refuse("order-dependent aggregate");
             }
@@ -285,6 +301,42 @@ impl Visitor for Gate<'_> {
         }
         walk_expr(self, expr);
     }
+}
+
+const BARE_COLUMN: &str = "bare column beside an aggregate";
+
+/// Whether a SELECT makes one row of several.
+fn aggregates(select: &Select) -> bool {
+    !select.group_by.is_empty()
+        || select.having.is_some()
+        || select.items.iter().any(|item| match item {
+            SelectItem::Expr { expr, .. } => has_aggregate(expr),
+            _ => false,
+        })
+}
+
+/// The names by which columns of a FROM are qualified.
+fn relation_names(select: &Select) -> Vec<Name> {
+    fn add(table: &TableRef, names: &mut Vec<Name>) {
+        match table {
+            TableRef::Table { name, alias, .. } => names.push(alias.as_ref().unwrap_or(name).clone()),
+            TableRef::Derived { alias, .. } | TableRef::Function { alias, .. } => names.push(alias.clone()),
+            TableRef::Join { left, right, .. } => {
+                add(left, names);
+                add(right, names);
+            }
+        }
+    }
+    let mut names = Vec::new();
+    select.from.iter().for_each(|table| add(table, &mut names));
+    names
+}
+
+/// Whether an aggregate's rows are ordered by all that it reads: rows that tie are then alike to it.
+fn is_ordered(aggregate: &Aggregate) -> bool {
+    let is_key =
+        |arg: &Expr| matches!(arg, Expr::Literal(_)) || aggregate.order_by.iter().any(|key| key.expr == *arg);
+    !aggregate.order_by.is_empty() && aggregate.args.iter().all(is_key)
 }
 
 /// Whether a window gives one value to rows that its ORDER BY cannot tell apart, whichever comes first.

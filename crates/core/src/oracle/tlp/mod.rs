@@ -484,7 +484,7 @@ impl Oracle for Aggregate {
             "MIN" => "MIN",
             "MAX" => "MAX",
             "COUNT" => "SUM",
-            "SUM" if sums_small_ints(aggregate, session.dialect()) => "SUM",
+            "SUM" if sums_small_ints(aggregate, query, session) => "SUM",
             "SUM" => return Ok(Verdict::skip("sum that may round or overflow")),
             _ => return Ok(Verdict::skip("aggregate that is not decomposable")),
         };
@@ -517,7 +517,12 @@ impl Oracle for Aggregate {
 }
 
 /// The argument is bounded by construction: a length, or a remainder of whole numbers.
-fn sums_small_ints(aggregate: &crate::sql::Aggregate, dialect: &Dialect) -> bool {
+fn sums_small_ints(aggregate: &crate::sql::Aggregate, query: &Query, session: &Session) -> bool {
+    let (state, dialect) = (session.database().state(), session.dialect());
+    let is_whole = |reference: &ColumnRef| {
+        let column = state.column_of(reference, query, dialect);
+        column.is_some_and(|column| column.ty.kind == Kind::Int)
+    };
     match aggregate.args.as_slice() {
         [Expr::Literal(Value::Int(n))] => n.abs() <= 1_000_000,
         [Expr::Function { name, .. }] => name.eq_ignore_ascii_case("length"),
@@ -525,7 +530,7 @@ fn sums_small_ints(aggregate: &crate::sql::Aggregate, dialect: &Dialect) -> bool
             // Where operands are converted, a column may hold what is no whole number.
             let whole = match &**left {
                 Expr::Cast { ty, .. } => ty.kind == Kind::Int,
-                Expr::Column(_) => dialect.is_typed(),
+                Expr::Column(reference) => dialect.is_typed() && is_whole(reference),
                 _ => false,
             };
             whole && matches!(**right, Expr::Literal(Value::Int(n)) if n != 0 && n.abs() <= 1_000_000)

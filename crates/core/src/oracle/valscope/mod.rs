@@ -24,7 +24,7 @@
 //! - LIMIT is under an ORDER BY of every column, over rows that do not change.
 //! - Floats may be rounded otherwise where rows come in another order (SOUNDNESS 0.7): a difference that is
 //!   gone with nine digits is none.
-//! - A one-sided error is not a difference.
+//! - An error of one arm only is validated first (SOUNDNESS 5).
 
 pub mod compare;
 mod facts;

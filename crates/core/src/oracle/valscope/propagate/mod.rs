@@ -133,9 +133,11 @@ impl Propagation<'_> {
     }
 
     /// Where columns have a type, a set operator converts its branches to a common one: a branch alone shows
-    /// the same values only if they are of one type.
+    /// the same values only if they are of one type. Texts of one kind may be of several: CHAR pads, TEXT does not.
     fn of_one_type(&self, rows: &Rows) -> Outcome<()> {
-        let mixed = |(_, cell): &(_, Cell)| cell.known.kind == Kind::Any;
+        let mixed = |(_, cell): &(_, Cell)| {
+            cell.known.kind == Kind::Any || (cell.known.kind == Kind::Text && !cell.known.identity)
+        };
         match !self.is_dynamic() && rows.columns.iter().any(mixed) {
             true => Err(Stopped("set operator that converts its branches")),
             false => Ok(()),
