@@ -15,6 +15,7 @@ pub mod guide;
 pub mod import;
 pub mod mutate;
 pub mod oracle;
+pub mod profile;
 pub mod reduce;
 pub mod report;
 pub mod rng;

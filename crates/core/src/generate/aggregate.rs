@@ -1,8 +1,39 @@
 //! Aggregates, and conditions on groups.
 
-use super::{Generator, Rules};
+use super::{Generator, Rules, choices};
 use crate::dialect::Feature;
 use crate::sql::*;
+
+choices! {
+    odds {
+        /// An operand of HAVING is a key rather than an aggregate.
+        KEY = "having.key": 35,
+        NOT_BETWEEN = "having.between.not": 30,
+        SMALL_COLUMN = "aggregate.small-column": 80,
+        FILTER = "aggregate.filter": 12,
+    }
+    choose {
+        COMPARED: BinaryOp = "having.compare" { Eq: 1, Lt: 1, Ge: 1, Ne: 1 },
+        CONNECTED: BinaryOp = "having.connective" { And: 1, Or: 1 },
+        ARITHMETIC: BinaryOp = "aggregate.measure.arithmetic" { Add: 1, Sub: 1, Mul: 2 },
+    }
+    choose enum {
+        GROUP_TEST: GroupTest = "having.test" { IsNull: 1, IsNotNull: 1, Greater: 1, Between: 1, Compare: 2 },
+        GROUP_SHAPE: GroupShape = "having.shape" { Not: 1, Connective: 1, Plain: 3 },
+        EXACT: Exact = "aggregate.exact" { Min: 1, Max: 1, Count: 1, Sum: 1, CountRows: 1 },
+        MEASURE: Measure = "aggregate.measure" {
+            CountRows: 14,
+            Count: 10,
+            CountDistinct: 10,
+            Max: 17,
+            Min: 17,
+            Sum: 15,
+            Average: 9,
+            Variance: 6,
+        },
+        MEASURE_SHAPE: MeasureShape = "aggregate.measure.shape" { Arithmetic: 1, Minus: 1, Plain: 9 },
+    }
+}
 
 /// Sums of numbers up to this overflow nowhere.
 const SMALL: i64 = 1_000_000;
@@ -17,7 +48,7 @@ impl Generator<'_> {
     pub fn group_predicate(&mut self, keys: &[(Expr, Kind)]) -> Expr {
         let typed = self.dialect.is_typed();
         let any_operand = |g: &mut Generator| {
-            if g.rng.chance(35) {
+            if g.odds(&KEY) {
                 return g.rng.pick(keys).clone();
             }
             let (aggregate, _, kind) = g.exact_aggregate();
@@ -30,30 +61,32 @@ impl Generator<'_> {
             Kind::Int => Expr::count_rows(),
             kind => g.constant(kind),
         };
-        let simple = match self.rng.below(6) {
-            0 => left.is(Truth::Null),
-            1 => left.is_not(Truth::Null),
-            _ if typed && kind == Kind::Any => left.is_not(Truth::Null),
-            2 => Expr::binary(BinaryOp::Gt, left, operand(self)),
-            3 => Expr::Between {
+        // Of what kind its values are is not known: nothing can be compared with them.
+        let compares = !(typed && kind == Kind::Any);
+        let applies = |test| compares || test == GroupTest::IsNull;
+        let simple = match self.choose_or(&GROUP_TEST, GroupTest::IsNotNull, applies) {
+            GroupTest::IsNull => left.is(Truth::Null),
+            GroupTest::IsNotNull => left.is_not(Truth::Null),
+            GroupTest::Greater => Expr::binary(BinaryOp::Gt, left, operand(self)),
+            GroupTest::Between => Expr::Between {
                 expr: Box::new(left),
                 low: Box::new(if typed { self.constant(kind) } else { Expr::int(0) }),
                 high: Box::new(operand(self)),
-                negated: self.rng.chance(30),
+                negated: self.odds(&NOT_BETWEEN),
             },
-            _ => {
-                let op = *self.rng.pick(&[BinaryOp::Eq, BinaryOp::Lt, BinaryOp::Ge, BinaryOp::Ne]);
+            GroupTest::Compare => {
+                let op = self.choose(&COMPARED);
                 Expr::binary(op, left, self.constant(if typed { kind } else { Kind::Int }))
             }
         };
-        match self.rng.below(5) {
-            0 => simple.negate(),
-            1 => {
+        match self.choose(&GROUP_SHAPE) {
+            GroupShape::Not => simple.negate(),
+            GroupShape::Connective => {
                 let counted = if typed { Expr::count_rows() } else { operand(self) };
                 let other = Expr::binary(BinaryOp::Ge, counted, Expr::int(1));
-                Expr::binary(*self.rng.pick(&[BinaryOp::And, BinaryOp::Or]), simple, other)
+                Expr::binary(self.choose(&CONNECTED), simple, other)
             }
-            _ => simple,
+            GroupShape::Plain => simple,
         }
     }
 
@@ -62,15 +95,18 @@ impl Generator<'_> {
     pub fn exact_aggregate(&mut self) -> (Expr, &'static str, Kind) {
         let column = self.identical(|g| g.own_column(Kind::Any));
         let dialect = self.dialect;
-        match (self.rng.below(5), column) {
-            (0, Some(column)) if dialect.aggregates("MIN", column.kind) => {
-                (Expr::aggregate("MIN", vec![column.expr]), "MIN", column.kind)
-            }
-            (1, Some(column)) if dialect.aggregates("MAX", column.kind) => {
-                (Expr::aggregate("MAX", vec![column.expr]), "MAX", column.kind)
-            }
-            (2, Some(column)) => (Expr::aggregate("COUNT", vec![column.expr]), "SUM", Kind::Int),
-            (3, _) => {
+        let of_column = |name| column.as_ref().is_some_and(|column| dialect.aggregates(name, column.kind));
+        let applies = |exact| match exact {
+            Exact::Min => of_column("MIN"),
+            Exact::Max => of_column("MAX"),
+            Exact::Count => column.is_some(),
+            Exact::Sum | Exact::CountRows => true,
+        };
+        match (self.choose_or(&EXACT, Exact::CountRows, applies), column) {
+            (Exact::Min, Some(column)) => (Expr::aggregate("MIN", vec![column.expr]), "MIN", column.kind),
+            (Exact::Max, Some(column)) => (Expr::aggregate("MAX", vec![column.expr]), "MAX", column.kind),
+            (Exact::Count, Some(column)) => (Expr::aggregate("COUNT", vec![column.expr]), "SUM", Kind::Int),
+            (Exact::Sum, _) => {
                 let rules = Rules { subqueries: false, ..self.rules };
                 let argument = self.under(rules, |g| g.small_int(1));
                 (Expr::aggregate("SUM", vec![argument]), "SUM", Kind::Int)
@@ -96,7 +132,7 @@ impl Generator<'_> {
     /// A small whole number of the innermost query: a column that holds nothing else, or a remainder.
     pub(super) fn small_number(&mut self) -> Expr {
         match self.small_column() {
-            Some(column) if self.rng.chance(80) => return column,
+            Some(column) if self.odds(&SMALL_COLUMN) => return column,
             // An aggregate of outer columns alone would be one of the outer query.
             _ if self.inner == 0 => {
                 return self.under(Rules { subqueries: false, ..self.rules }, |g| g.small_int(1));
@@ -115,34 +151,42 @@ impl Generator<'_> {
     /// A number of each group, and its kind: any aggregate that is exact, or nearly.
     pub(super) fn measure(&mut self) -> (Expr, Kind) {
         const VARIANCES: &[&str] = &["VAR_POP", "STDDEV_POP"];
-        let variances = if self.dialect.aggregates("VAR_POP", Kind::Int) { 6 } else { 0 };
-        let average = if self.dialect.aggregates("AVG", Kind::Int) { 9 } else { 0 };
-        let chosen = self.rng.weighted(&[14, 10, 10, 17, 17, 15, average, variances]);
+        let dialect = self.dialect;
+        let chosen = self.choose_where(&MEASURE, |measure| match measure {
+            Measure::Average => dialect.aggregates("AVG", Kind::Int),
+            Measure::Variance => dialect.aggregates("VAR_POP", Kind::Int),
+            _ => true,
+        });
         let counted = self.identical(|g| g.own_column(Kind::Any)).map(|column| column.expr);
         let (name, args, kind) = match chosen {
-            1 | 2 if counted.is_some() => ("COUNT", counted.into_iter().collect(), Kind::Int),
-            3 => ("MAX", vec![self.small_number()], Kind::Int),
-            4 => ("MIN", vec![self.small_number()], Kind::Int),
-            5 => ("SUM", vec![self.small_number()], Kind::Int),
-            6 => ("AVG", vec![self.small_number()], Kind::Real),
-            7 => (*self.rng.pick(VARIANCES), vec![self.small_number()], Kind::Real),
-            _ => ("COUNT", Vec::new(), Kind::Int),
+            Measure::CountRows => ("COUNT", Vec::new(), Kind::Int),
+            Measure::Count | Measure::CountDistinct => ("COUNT", Vec::from_iter(counted), Kind::Int),
+            Measure::Max => ("MAX", vec![self.small_number()], Kind::Int),
+            Measure::Min => ("MIN", vec![self.small_number()], Kind::Int),
+            Measure::Sum => ("SUM", vec![self.small_number()], Kind::Int),
+            Measure::Average => ("AVG", vec![self.small_number()], Kind::Real),
+            Measure::Variance => (*self.rng.pick(VARIANCES), vec![self.small_number()], Kind::Real),
         };
-        let filtered = self.dialect.can(Feature::AggregateFilter) && self.inner == 0 && self.rng.chance(12);
+        let filtered = self.dialect.can(Feature::AggregateFilter) && self.inner == 0 && self.odds(&FILTER);
         let rules = Rules { subqueries: false, ..self.rules };
         let filter = filtered.then(|| self.under(rules, |g| g.filter(1)));
-        let distinct = chosen == 2 && name == "COUNT" && !args.is_empty();
+        let distinct = chosen == Measure::CountDistinct && !args.is_empty();
         let aggregate = Aggregate { name: name.into(), distinct, args, order_by: Vec::new(), filter };
         let aggregate = Expr::Aggregate(Box::new(aggregate));
         // Arithmetic on what may be large already could overflow.
-        let expr = match self.rng.below(11) {
-            0 if matches!(name, "COUNT" | "MIN" | "MAX") => {
-                let op = *self.rng.pick(&[BinaryOp::Add, BinaryOp::Sub, BinaryOp::Mul, BinaryOp::Mul]);
+        let applies = |shape| match shape {
+            MeasureShape::Arithmetic => matches!(name, "COUNT" | "MIN" | "MAX"),
+            MeasureShape::Minus => kind == Kind::Int,
+            MeasureShape::Plain => true,
+        };
+        let expr = match self.choose_or(&MEASURE_SHAPE, MeasureShape::Plain, applies) {
+            MeasureShape::Arithmetic => {
+                let op = self.choose(&ARITHMETIC);
                 let by = *self.rng.pick(&[1, 2, 5, -1, -2]);
                 Expr::binary(op, aggregate, Expr::int(by))
             }
-            1 if kind == Kind::Int => Expr::unary(UnaryOp::Minus, aggregate),
-            _ => aggregate,
+            MeasureShape::Minus => Expr::unary(UnaryOp::Minus, aggregate),
+            MeasureShape::Plain => aggregate,
         };
         (expr, kind)
     }

@@ -1,7 +1,17 @@
 //! A table on its own, and what is done to it before anything is asked.
 
-use super::{Generator, State};
+use super::{Generator, State, choices};
 use crate::sql::*;
+
+choices! {
+    odds {
+        FIRST_INDEX = "alone.index-before-rows": 30,
+        LATER_INDEX = "alone.index": 40,
+    }
+    choose enum {
+        ALONE: Alone = "alone.change" { Delete: 1, Update: 2, Insert: 1, Alter: 2 },
+    }
+}
 
 impl Generator<'_> {
     /// The statements that give a table rows and indexes and change it now and then; the table is among them.
@@ -20,22 +30,22 @@ impl Generator<'_> {
             }
         };
         take(self, &mut |_| Some(Statement::CreateTable(create.clone())));
-        if self.rng.chance(30) {
+        if self.odds(&FIRST_INDEX) {
             take(self, &mut |g| g.create_index(false));
         }
         for _ in 0..self.rng.between(1, 3) {
             take(self, &mut |g| g.insert_rows(&table));
         }
-        if self.rng.chance(40) {
+        if self.odds(&LATER_INDEX) {
             take(self, &mut |g| g.create_index(false));
         }
         for _ in 0..self.rng.below(3) {
-            take(self, &mut |g| match g.rng.below(6) {
-                0 => g.delete(),
-                1 | 2 => g.update(),
-                3 => g.insert_rows(&table),
+            take(self, &mut |g| match g.choose(&ALONE) {
+                Alone::Delete => g.delete(),
+                Alone::Update => g.update(),
+                Alone::Insert => g.insert_rows(&table),
                 // The table keeps its name: by that it is known.
-                _ => g.alter().filter(|statement| {
+                Alone::Alter => g.alter().filter(|statement| {
                     !matches!(statement, Statement::AlterTable { action: AlterAction::RenameTable(_), .. })
                 }),
             });

@@ -1,8 +1,49 @@
 //! Statements that change a state that is already there: rows, schema, settings.
 
-use super::{Column, Generator, Relation, Rules, Table};
+use super::{Column, Generator, Relation, Rules, Table, choices};
 use crate::dialect::{Feature, Setting, TypeEntry};
 use crate::sql::*;
+
+choices! {
+    odds {
+        /// A case first changes the state: DML, DDL, settings.
+        CHANGE_FIRST = "case.change": 10,
+        /// A column is left to its default.
+        OMITTED_COLUMN = "insert.omit-column": 15,
+        FROM_QUERY = "insert.from-query": 4,
+        MANY_ROWS = "insert.many-rows": 4,
+        DO_NOTHING = "insert.do-nothing": 6,
+        DO_UPDATE = "insert.do-update": 8,
+        CONFLICT_CLAUSE = "change.conflict": 10,
+        OR_REPLACE = "change.conflict.replace": 25,
+        NULL_CELL = "cell.null": 15,
+        SMALL_COUNT = "cell.small-count": 80,
+        /// A value that is already somewhere: it makes joins match and keys collide.
+        SHARED_CELL = "cell.shared": 45,
+        OF_ANY_TYPE = "cell.shared.any-type": 60,
+        COMPUTED = "update.expression": 35,
+        UPDATE_FILTER = "update.filter": 75,
+        ADDED_DEFAULT = "alter.add-column.default": 50,
+    }
+    choose enum {
+        CHANGE: Change = "change" {
+            Insert: 28,
+            Update: 26,
+            Delete: 4,
+            Alter: 8,
+            Setting: 10,
+            Reindex: 4,
+            Analyze: 8,
+            Vacuum: 1,
+            CreateIndex: 8,
+            DropIndex: 4,
+            Transaction: 3,
+            Maintenance: 8,
+        },
+        TRANSACTION: Transaction = "change.transaction" { Commit: 1, Rollback: 1, Savepoint: 1 },
+        ALTER: Alter = "alter" { RenameTable: 1, RenameColumn: 1, DropColumn: 1, AddColumn: 1 },
+    }
+}
 
 /// What may stand in the WHERE of a statement that changes a table.
 pub(super) const IN_CHANGE: Rules =
@@ -11,34 +52,29 @@ pub(super) const IN_CHANGE: Rules =
 impl<'a> Generator<'a> {
     /// A change to the state: one statement, or a few that belong together.
     pub fn change(&mut self) -> Vec<Statement> {
-        let can = |feature, weight| if self.dialect.can(feature) { weight } else { 0 };
-        let weights = [
-            28,
-            26,
-            4,
-            8,
-            10,
-            can(Feature::Reindex, 4),
-            can(Feature::Analyze, 8),
-            can(Feature::Vacuum, 1),
-            can(Feature::Indexes, 8),
-            can(Feature::Indexes, 4),
-            can(Feature::Transactions, 3),
-            if self.dialect.maintenance.is_empty() { 0 } else { 8 },
-        ];
-        let one = match self.rng.weighted(&weights) {
-            0 => self.any_table().and_then(|table| self.insert_rows(&table.name)),
-            1 => self.update(),
-            2 => self.delete(),
-            3 => self.alter(),
-            4 => self.setting(),
-            5 => Some(Statement::Reindex(None)),
-            6 => Some(Statement::Analyze(None)),
-            7 => Some(Statement::Vacuum),
-            8 => self.create_index(false),
-            9 => self.drop_index(),
-            10 => return self.transaction(),
-            _ => self.maintenance(),
+        let dialect = self.dialect;
+        let applies = |change| match change {
+            Change::Reindex => dialect.can(Feature::Reindex),
+            Change::Analyze => dialect.can(Feature::Analyze),
+            Change::Vacuum => dialect.can(Feature::Vacuum),
+            Change::CreateIndex | Change::DropIndex => dialect.can(Feature::Indexes),
+            Change::Transaction => dialect.can(Feature::Transactions),
+            Change::Maintenance => !dialect.maintenance.is_empty(),
+            _ => true,
+        };
+        let one = match self.choose_where(&CHANGE, applies) {
+            Change::Insert => self.any_table().and_then(|table| self.insert_rows(&table.name)),
+            Change::Update => self.update(),
+            Change::Delete => self.delete(),
+            Change::Alter => self.alter(),
+            Change::Setting => self.setting(),
+            Change::Reindex => Some(Statement::Reindex(None)),
+            Change::Analyze => Some(Statement::Analyze(None)),
+            Change::Vacuum => Some(Statement::Vacuum),
+            Change::CreateIndex => self.create_index(false),
+            Change::DropIndex => self.drop_index(),
+            Change::Transaction => return self.transaction(),
+            Change::Maintenance => self.maintenance(),
         };
         one.into_iter().collect()
     }
@@ -46,10 +82,11 @@ impl<'a> Generator<'a> {
     /// Changes that are made and taken back, or made in one go.
     fn transaction(&mut self) -> Vec<Statement> {
         let Some(update) = self.update() else { return Vec::new() };
-        match self.rng.below(if self.dialect.can(Feature::Savepoints) { 3 } else { 2 }) {
-            0 => vec![Statement::Begin, update, Statement::Commit],
-            1 => vec![Statement::Begin, update, Statement::Rollback],
-            _ => {
+        let savepoints = self.dialect.can(Feature::Savepoints);
+        match self.choose_where(&TRANSACTION, |end| end != Transaction::Savepoint || savepoints) {
+            Transaction::Commit => vec![Statement::Begin, update, Statement::Commit],
+            Transaction::Rollback => vec![Statement::Begin, update, Statement::Rollback],
+            Transaction::Savepoint => {
                 let name = self.fresh_name('s');
                 let mut statements = vec![
                     Statement::Savepoint(name.clone()),
@@ -103,7 +140,7 @@ impl<'a> Generator<'a> {
         let table = self.state.table(table)?;
         let mut columns: Vec<&Column> = table.columns.iter().filter(|column| !column.generated).collect();
         // Now and then a column is left to its default.
-        if columns.len() > 1 && self.rng.chance(15) {
+        if columns.len() > 1 && self.odds(&OMITTED_COLUMN) {
             let at = self.rng.below(columns.len());
             if !columns[at].not_null && !columns[at].pinned {
                 columns.remove(at);
@@ -111,24 +148,24 @@ impl<'a> Generator<'a> {
         }
         let or = self.conflict_policy(table);
         let names = columns.iter().map(|column| column.name.clone()).collect();
-        if self.rng.chance(4)
+        if self.odds(&FROM_QUERY)
             && or.is_some()
             && !table.strict
             && columns.iter().all(|c| !c.rowid_alias && !c.counts)
         {
             return Some(self.insert_from_query(table, names, columns.len(), or));
         }
-        let count = if self.rng.chance(self.policy.many_rows_share) {
-            self.rng.between(self.policy.few_rows, self.policy.many_rows)
-        } else {
-            self.rng.between(1, self.policy.few_rows)
+        let few = self.policy.few_rows;
+        let count = match self.odds(&MANY_ROWS) {
+            true => self.rng.between(few, self.policy.many_rows.max(few)),
+            false => self.rng.between(1, few),
         };
         let rows = (0..count)
             .map(|_| columns.iter().map(|column| Expr::Literal(self.cell(table, column))).collect())
             .collect();
         // Without a word for it in INSERT itself, a violated key is passed over like this.
         let needed = or.is_none() && table.constrained;
-        let wanted = self.dialect.can(Feature::Upsert) && table.keyed && (needed || self.rng.chance(6));
+        let wanted = self.dialect.can(Feature::Upsert) && table.keyed && (needed || self.odds(&DO_NOTHING));
         let upsert = wanted.then(|| Upsert { target: Vec::new(), assignments: Vec::new(), filter: None });
         Some(Statement::Insert(Insert {
             table: table.name.clone(),
@@ -143,7 +180,7 @@ impl<'a> Generator<'a> {
     fn upsert_update(&mut self, table: &Table) -> Option<Upsert> {
         let key = table.columns.iter().find(|column| column.unique)?;
         let changed = table.columns.iter().find(|c| !c.generated && !c.unique && !c.not_null)?;
-        if !self.dialect.can(Feature::Upsert) || !self.rng.chance(8) {
+        if !self.dialect.can(Feature::Upsert) || !self.odds(&DO_UPDATE) {
             return None;
         }
         let value = self.cell(table, changed);
@@ -180,7 +217,7 @@ impl<'a> Generator<'a> {
     /// What a violation does. A table that can be violated gets a clause under which the statement
     /// still succeeds.
     pub(super) fn conflict_policy(&mut self, table: &Table) -> Option<OnConflict> {
-        if !(table.constrained || self.rng.chance(10)) {
+        if !(table.constrained || self.odds(&CONFLICT_CLAUSE)) {
             return None;
         }
         if self.dialect.can(Feature::InsertIgnore) {
@@ -189,7 +226,7 @@ impl<'a> Generator<'a> {
         if !self.dialect.can(Feature::ConflictClauses) {
             return None;
         }
-        let replace = !table.unreplaceable && self.rng.chance(25);
+        let replace = !table.unreplaceable && self.odds(&OR_REPLACE);
         Some(if replace { OnConflict::Replace } else { OnConflict::Ignore })
     }
 
@@ -198,19 +235,18 @@ impl<'a> Generator<'a> {
         if column.rowid_alias {
             return Value::Int(self.rng.below(20) as i64 - 2);
         }
-        if !column.not_null && self.rng.chance(15) {
+        if !column.not_null && self.odds(&NULL_CELL) {
             return Value::Null;
         }
         if column.counts {
-            let most = if self.rng.chance(80) { 8 } else { 128 };
+            let most = if self.odds(&SMALL_COUNT) { 8 } else { 128 };
             return Value::Int(self.rng.below(most) as i64);
         }
         let crossing = self.dialect.can(Feature::DynamicTyping) && !table.strict;
-        // Shared values make joins match and keys collide.
-        if self.rng.chance(45)
+        if self.odds(&SHARED_CELL)
             && let Some(other) = self.rng.choose(&self.state.tables)
             && let Some(source) = self.rng.choose(&other.columns)
-            && (crossing && self.rng.chance(60) || source.ty == column.ty)
+            && (crossing && self.odds(&OF_ANY_TYPE) || source.ty == column.ty)
             && let Some(value) = self.rng.choose(&source.pool)
             && !value.is_null()
             && (crossing || value.kind() == column.ty.kind)
@@ -239,12 +275,13 @@ impl<'a> Generator<'a> {
             && !table.strict
             && !column.rowid_alias
             && !column.counts;
-        let value = if free && self.rng.chance(35) && (or.is_some() || !table.constrained) {
+        let value = if free && self.odds(&COMPUTED) && (or.is_some() || !table.constrained) {
             self.over_table(&relation, IN_CHANGE, |g| g.value_expr(column.ty.kind, 1))
         } else {
             Expr::Literal(self.cell(table, column))
         };
-        let filter = self.rng.chance(75).then(|| self.over_table(&relation, IN_CHANGE, |g| g.predicate(1)));
+        let filter =
+            self.odds(&UPDATE_FILTER).then(|| self.over_table(&relation, IN_CHANGE, |g| g.predicate(1)));
         let assignments = vec![Assignment { column: column.name.clone(), value }];
         Some(Statement::Update(Update { table: table.name.clone(), or, assignments, filter }))
     }
@@ -269,23 +306,30 @@ impl<'a> Generator<'a> {
             return None;
         }
         let read_by_view = self.state.tables.iter().any(|view| view.reads.contains(&table.name));
-        let action = match self.rng.below(4) {
-            0 if !read_by_view => AlterAction::RenameTable(self.fresh_name('t')),
-            1 if self.dialect.can(Feature::RenameColumn) && !read_by_view => {
+        let dialect = self.dialect;
+        let applies = |alter| match alter {
+            Alter::RenameTable => !read_by_view,
+            Alter::RenameColumn => dialect.can(Feature::RenameColumn) && !read_by_view,
+            Alter::DropColumn => dialect.can(Feature::DropColumn) && table.columns.len() > 1,
+            Alter::AddColumn => true,
+        };
+        let action = match self.choose_or(&ALTER, Alter::AddColumn, applies) {
+            Alter::RenameTable => AlterAction::RenameTable(self.fresh_name('t')),
+            Alter::RenameColumn => {
                 let column = self.rng.choose(&table.columns)?;
                 AlterAction::RenameColumn { from: column.name.clone(), to: self.fresh_name('c') }
             }
-            2 if self.dialect.can(Feature::DropColumn) && table.columns.len() > 1 => {
+            Alter::DropColumn => {
                 let droppable: Vec<&Column> = table.columns.iter().filter(|c| !c.pinned).collect();
                 AlterAction::DropColumn(self.rng.choose(&droppable)?.name.clone())
             }
-            _ => {
+            Alter::AddColumn => {
                 let strict = table.strict;
                 let drawn = |entry: &&TypeEntry| entry.weight > 0 && (!strict || entry.strict);
-                let entries: Vec<_> = self.dialect.types.iter().filter(drawn).collect();
+                let entries: Vec<_> = dialect.types.iter().filter(drawn).collect();
                 let ty = self.rng.pick(&entries).ty.clone();
                 let mut constraints = Vec::new();
-                if self.rng.chance(50) && !self.dialect.is_prefixed(&ty) {
+                if self.odds(&ADDED_DEFAULT) && !dialect.is_prefixed(&ty) {
                     let value = self.stored_value(&ty, false);
                     constraints.push(ColumnConstraint::Default(Expr::Literal(value)));
                 }

@@ -1,8 +1,104 @@
 //! Expressions, drawn by the kind of value they should have.
 
-use super::{Drawn, Generator};
+use super::{Drawn, Generator, choices};
 use crate::dialect::Feature;
 use crate::sql::*;
+
+choices! {
+    odds {
+        SPLIT_BY_NULL = "expr.splitting.is-null": 50,
+        COLUMN_FIRST = "expr.simple.column-first": 85,
+        NOT_TRUTH = "expr.truth.not": 50,
+        NOT_BETWEEN = "expr.between.not": 25,
+        LISTED_CONSTANT = "expr.in-list.constant": 70,
+        NOT_IN_LIST = "expr.in-list.not": 35,
+        GLOB = "expr.pattern.glob": 35,
+        MADE_PATTERN = "expr.pattern.made": 80,
+        ESCAPE = "expr.pattern.escape": 6,
+        NOT_LIKE = "expr.pattern.not": 25,
+        NOT_IN_QUERY = "expr.in-query.not": 30,
+        NOT_EXISTS = "expr.exists.not": 30,
+        CONSTANT_IN_ROW = "expr.row.constant": 60,
+        /// Two conditions of which an optimizer derives a third.
+        CHAIN = "expr.chain": 8,
+        CHAIN_ON_FIRST = "expr.chain.on-first": 50,
+        CHAIN_OF_EQUALITY = "expr.chain.equality": 70,
+        CHAIN_LINK_FIRST = "expr.chain.link-first": 50,
+        LEAF = "expr.leaf": 45,
+        LEAF_COLUMN = "expr.leaf.column": 68,
+        LEFT_COLUMN = "expr.left-operand.column": 65,
+        OUTER_COLUMN = "expr.outer-column": 20,
+        /// A constant that is in the data.
+        KNOWN_CONSTANT = "expr.known-constant": 70,
+        KIND_IN_SCOPE = "expr.kind-in-scope": 85,
+        CONCAT = "expr.operator.concat": 30,
+        OF_CATALOG = "expr.function.catalog": 75,
+        CASE_OPERAND = "expr.case.operand": 35,
+        CASE_ELSE = "expr.case.else": 60,
+        SMALL_BY_REMAINDER = "expr.small-int.remainder": 75,
+    }
+    choose {
+        FILTER_SAMENESS: BinaryOp = "expr.filter.sameness" { Same: 50, NotSame: 50 },
+        SPLIT_OP: BinaryOp = "expr.splitting.op" { Eq: 30, Ne: 20, Le: 15, Ge: 15, Lt: 10, Gt: 10 },
+        COMPARISON_OP: BinaryOp = "expr.comparison.op" {
+            Eq: 22,
+            Ne: 12,
+            Lt: 14,
+            Le: 14,
+            Gt: 14,
+            Ge: 14,
+            Same: 6,
+            NotSame: 6,
+        },
+        TRUTH: Truth = "expr.truth" { Null: 1, True: 1, False: 1 },
+        OTHER_KIND: Kind = "expr.kind" { Int: 1, Text: 1, Real: 1 },
+        REAL_OP: BinaryOp = "expr.operator.real" { Add: 1, Sub: 1, Mul: 1, Div: 1 },
+        INTEGER_OP: BinaryOp = "expr.operator.integer" {
+            Add: 1,
+            Sub: 1,
+            Mul: 1,
+            Div: 1,
+            Mod: 1,
+            BitAnd: 1,
+            BitOr: 1,
+            ShiftLeft: 1,
+            ShiftRight: 1,
+        },
+        SIGN: UnaryOp = "expr.signed" { Minus: 1, BitNot: 1, Plus: 2 },
+    }
+    choose enum {
+        PREDICATE: Predicate = "expr.predicate" {
+            Simple: 34,
+            Comparison: 16,
+            Truth: 9,
+            Between: 7,
+            InList: 7,
+            Pattern: 8,
+            InQuery: 3,
+            Exists: 3,
+            Row: 4,
+            Connective: 22,
+            Value: 4,
+            Case: 2,
+            Operation: 30,
+        },
+        FILTER: Filter = "expr.filter" { Plain: 30, Splitting: 24, Or: 22, And: 8, Not: 6, Sameness: 10 },
+        SIMPLE: Simple = "expr.simple" { IsNull: 1, IsNotNull: 3, Bare: 1, Compare: 15 },
+        PATTERN: Pattern = "expr.pattern" { Prefix: 1, Suffix: 1, OneLetter: 1, Inside: 1, Exact: 1 },
+        CONNECTIVE: Connective = "expr.connective" { And: 3, Or: 4, Not: 2 },
+        VALUE: ValueExpr = "expr.value" {
+            Operator: 16,
+            Function: 30,
+            Cast: 9,
+            Case: 7,
+            Signed: 8,
+            Subquery: 3,
+            Collated: 6,
+            Predicate: 6,
+            Leaf: 0,
+        },
+    }
+}
 
 impl Generator<'_> {
     /// A condition.
@@ -10,46 +106,50 @@ impl Generator<'_> {
         if depth == 0 {
             return self.simple_predicate();
         }
-        let subqueries = if self.rules.subqueries { 3 } else { 0 };
-        let rows = if self.dialect.can(Feature::RowValues) { 4 } else { 0 };
-        // The more there are, the more turns it takes to try them all.
-        let operations = match self.dialect.repertoire.entries.len() {
-            0 => 0,
-            many => 30 + (many / 50).min(40) as u32,
+        let (dialect, subqueries) = (self.dialect, self.rules.subqueries);
+        let operations = dialect.repertoire.entries.len();
+        let weigh = |predicate, weight| match predicate {
+            Predicate::InQuery | Predicate::Exists if !subqueries => 0,
+            Predicate::Row if !dialect.can(Feature::RowValues) => 0,
+            Predicate::Operation if operations == 0 => 0,
+            // The more there are, the more turns it takes to try them all.
+            Predicate::Operation if weight > 0 => weight + (operations / 50).min(40) as u32,
+            _ => weight,
         };
-        match self.rng.weighted(&[34, 16, 9, 7, 7, 8, subqueries, subqueries, rows, 22, 4, 2, operations]) {
-            0 => self.simple_predicate(),
-            1 => self.comparison(depth - 1),
-            2 => self.truth_test(depth - 1),
-            3 => self.between(depth - 1),
-            4 => self.in_list(depth - 1),
-            5 => self.pattern_match(depth - 1),
-            6 => self.in_query(depth - 1),
-            7 => self.exists(depth - 1),
-            8 => self.row_comparison(depth - 1),
-            9 => self.connective(depth - 1),
-            10 if self.dialect.can(Feature::LooseOperands) => self.value_expr(Kind::Any, depth),
-            11 => self.case(Kind::Bool, depth - 1),
-            12 => self.operation_predicate(depth - 1),
-            _ => self.simple_predicate(),
+        let loose = dialect.can(Feature::LooseOperands);
+        let instead = |drawn| if drawn == Predicate::Value && !loose { Predicate::Simple } else { drawn };
+        match self.choose_instead(&PREDICATE, weigh, instead) {
+            Predicate::Simple => self.simple_predicate(),
+            Predicate::Comparison => self.comparison(depth - 1),
+            Predicate::Truth => self.truth_test(depth - 1),
+            Predicate::Between => self.between(depth - 1),
+            Predicate::InList => self.in_list(depth - 1),
+            Predicate::Pattern => self.pattern_match(depth - 1),
+            Predicate::InQuery => self.in_query(depth - 1),
+            Predicate::Exists => self.exists(depth - 1),
+            Predicate::Row => self.row_comparison(depth - 1),
+            Predicate::Connective => self.connective(depth - 1),
+            Predicate::Value => self.value_expr(Kind::Any, depth),
+            Predicate::Case => self.case(Kind::Bool, depth - 1),
+            Predicate::Operation => self.operation_predicate(depth - 1),
         }
     }
 
     /// A condition for WHERE and ON, which should keep some rows: a bare one is too often TRUE on none or on
     /// all of them.
     pub fn filter(&mut self, depth: usize) -> Expr {
-        match self.rng.below(100) {
-            0..30 => self.predicate(depth),
-            30..54 => self.splitting_predicate(),
-            54..76 => {
+        match self.choose(&FILTER) {
+            Filter::Plain => self.predicate(depth),
+            Filter::Splitting => self.splitting_predicate(),
+            Filter::Or => {
                 let predicate = self.predicate(depth);
                 Expr::binary(BinaryOp::Or, predicate, self.splitting_predicate())
             }
-            76..84 => self.predicate(depth).and(self.splitting_predicate()),
-            84..90 => self.predicate(depth).negate(),
+            Filter::And => self.predicate(depth).and(self.splitting_predicate()),
+            Filter::Not => self.predicate(depth).negate(),
             // Whatever the first is on all rows, the second divides them.
-            _ => {
-                let op = if self.rng.chance(50) { BinaryOp::Same } else { BinaryOp::NotSame };
+            Filter::Sameness => {
+                let op = self.choose(&FILTER_SAMENESS);
                 let predicate = self.predicate(depth);
                 Expr::binary(op, predicate, self.splitting_predicate())
             }
@@ -68,10 +168,9 @@ impl Generator<'_> {
             let value = self.rng.pick(pool).clone();
             if value.is_null() {
                 let null = drawn.expr.is(Truth::Null);
-                return if self.rng.chance(50) { null } else { null.negate() };
+                return if self.odds(&SPLIT_BY_NULL) { null } else { null.negate() };
             }
-            use BinaryOp::*;
-            let op = [Eq, Ne, Le, Ge, Lt, Gt][self.rng.weighted(&[30, 20, 15, 15, 10, 10])];
+            let op = self.choose(&SPLIT_OP);
             let constant = self.literal(value, drawn.kind);
             return Expr::binary(op, drawn.expr, constant);
         }
@@ -83,28 +182,33 @@ impl Generator<'_> {
         let Some(drawn) = self.column(Kind::Any) else {
             return Expr::Literal(self.some_value(Kind::Bool));
         };
-        match self.rng.below(20) {
-            0 => drawn.expr.is(Truth::Null),
-            1..4 => drawn.expr.is_not(Truth::Null),
-            4 if self.dialect.can(Feature::LooseOperands) || drawn.kind == Kind::Bool => drawn.expr,
-            // Of what kind its values are is not known: nothing can be compared with them.
-            _ if self.dialect.is_typed() && drawn.kind == Kind::Any => drawn.expr.is_not(Truth::Null),
-            _ => {
+        let bare = self.dialect.can(Feature::LooseOperands) || drawn.kind == Kind::Bool;
+        // Of what kind its values are is not known: nothing can be compared with them.
+        let compares = !(self.dialect.is_typed() && drawn.kind == Kind::Any);
+        let instead = |simple| match simple {
+            Simple::Bare if bare => Simple::Bare,
+            Simple::Bare | Simple::Compare if compares => Simple::Compare,
+            Simple::Bare | Simple::Compare => Simple::IsNotNull,
+            other => other,
+        };
+        match self.choose_instead(&SIMPLE, |_, weight| weight, instead) {
+            Simple::IsNull => drawn.expr.is(Truth::Null),
+            Simple::IsNotNull => drawn.expr.is_not(Truth::Null),
+            Simple::Bare => drawn.expr,
+            Simple::Compare => {
                 let constant = self.constant_for(&drawn);
                 let column = drawn.expr;
                 let op = self.comparison_op();
-                if self.rng.chance(85) {
-                    Expr::binary(op, column, constant)
-                } else {
-                    Expr::binary(op, constant, column)
+                match self.odds(&COLUMN_FIRST) {
+                    true => Expr::binary(op, column, constant),
+                    false => Expr::binary(op, constant, column),
                 }
             }
         }
     }
 
     pub(super) fn comparison_op(&mut self) -> BinaryOp {
-        use BinaryOp::*;
-        [Eq, Ne, Lt, Le, Gt, Ge, Same, NotSame][self.rng.weighted(&[22, 12, 14, 14, 14, 14, 6, 6])]
+        self.choose(&COMPARISON_OP)
     }
 
     fn comparison(&mut self, depth: usize) -> Expr {
@@ -115,14 +219,14 @@ impl Generator<'_> {
     }
 
     fn truth_test(&mut self, depth: usize) -> Expr {
-        let negated = self.rng.chance(50);
-        let (expr, test) = match self.rng.below(3) {
-            0 => {
+        let negated = self.odds(&NOT_TRUTH);
+        let test = self.choose(&TRUTH);
+        let expr = match test {
+            Truth::Null => {
                 let kind = self.kind();
-                (self.value_expr(kind, depth), Truth::Null)
+                self.value_expr(kind, depth)
             }
-            1 => (self.predicate(depth), Truth::True),
-            _ => (self.predicate(depth), Truth::False),
+            Truth::True | Truth::False => self.predicate(depth),
         };
         Expr::Is { expr: Box::new(expr), test, negated }
     }
@@ -133,28 +237,28 @@ impl Generator<'_> {
             expr: Box::new(self.value_expr(kind, depth)),
             low: Box::new(self.value_expr(kind, depth)),
             high: Box::new(self.value_expr(kind, depth)),
-            negated: self.rng.chance(25),
+            negated: self.odds(&NOT_BETWEEN),
         }
     }
 
     pub(super) fn in_list(&mut self, depth: usize) -> Expr {
         let left = self.left_operand(depth);
         let list = (0..self.rng.between(1, 4))
-            .map(|_| match self.rng.chance(70) {
+            .map(|_| match self.odds(&LISTED_CONSTANT) {
                 true => self.constant_for(&left),
                 false => self.value_expr(left.kind, depth),
             })
             .collect();
-        Expr::InList { expr: Box::new(left.expr), list, negated: self.rng.chance(35) }
+        Expr::InList { expr: Box::new(left.expr), list, negated: self.odds(&NOT_IN_LIST) }
     }
 
     pub(super) fn pattern_match(&mut self, depth: usize) -> Expr {
-        let glob = self.dialect.can(Feature::Glob) && self.rng.chance(35);
+        let glob = self.dialect.can(Feature::Glob) && self.odds(&GLOB);
         let expr = self.value_expr(Kind::Text, depth);
         let pattern =
-            if self.rng.chance(80) { self.pattern(glob) } else { self.value_expr(Kind::Text, depth) };
-        let escape = (!glob && self.rng.chance(6)).then(|| Box::new(Expr::text("\\")));
-        let negated = self.rng.chance(25);
+            if self.odds(&MADE_PATTERN) { self.pattern(glob) } else { self.value_expr(Kind::Text, depth) };
+        let escape = (!glob && self.odds(&ESCAPE)).then(|| Box::new(Expr::text("\\")));
+        let negated = self.odds(&NOT_LIKE);
         let apart = negated && glob && !self.dialect.can(Feature::NotGlob);
         let matched = Expr::Match {
             op: if glob { MatchOp::Glob } else { MatchOp::Like },
@@ -175,18 +279,19 @@ impl Generator<'_> {
         };
         let (many, one) = if glob { ('*', '?') } else { ('%', '_') };
         let mut letters: Vec<char> = known.chars().take(6).collect();
-        match self.rng.below(5) {
-            0 => letters.push(many),
-            1 => letters.insert(0, many),
-            2 if !letters.is_empty() => {
+        let applies = |pattern| pattern != Pattern::OneLetter || !letters.is_empty();
+        match self.choose_or(&PATTERN, Pattern::Exact, applies) {
+            Pattern::Prefix => letters.push(many),
+            Pattern::Suffix => letters.insert(0, many),
+            Pattern::OneLetter => {
                 let at = self.rng.below(letters.len());
                 letters[at] = one;
             }
-            3 => {
+            Pattern::Inside => {
                 letters.insert(0, many);
                 letters.push(many);
             }
-            _ => {}
+            Pattern::Exact => {}
         }
         Expr::text(letters.into_iter().collect::<String>())
     }
@@ -198,12 +303,12 @@ impl Generator<'_> {
         } else {
             self.isolated(|g| g.column_query(kind, depth))
         };
-        Expr::InQuery { expr: Box::new(expr), query: Box::new(query), negated: self.rng.chance(30) }
+        Expr::InQuery { expr: Box::new(expr), query: Box::new(query), negated: self.odds(&NOT_IN_QUERY) }
     }
 
     pub(super) fn exists(&mut self, depth: usize) -> Expr {
         let query = self.column_query(Kind::Any, depth);
-        Expr::Exists { query: Box::new(query), negated: self.rng.chance(30) }
+        Expr::Exists { query: Box::new(query), negated: self.odds(&NOT_EXISTS) }
     }
 
     fn row_comparison(&mut self, depth: usize) -> Expr {
@@ -211,7 +316,7 @@ impl Generator<'_> {
         let (mut left, mut right) = (Vec::new(), Vec::new());
         for _ in 0..width {
             let operand = self.left_operand(depth);
-            right.push(match self.rng.chance(60) {
+            right.push(match self.odds(&CONSTANT_IN_ROW) {
                 true => self.constant_for(&operand),
                 false => self.value_expr(operand.kind, depth),
             });
@@ -221,15 +326,15 @@ impl Generator<'_> {
     }
 
     fn connective(&mut self, depth: usize) -> Expr {
-        if self.rng.chance(8)
+        if self.odds(&CHAIN)
             && let Some(chain) = self.chain()
         {
             return chain;
         }
-        match self.rng.below(9) {
-            0..3 => Expr::binary(BinaryOp::And, self.predicate(depth), self.predicate(depth)),
-            3..7 => Expr::binary(BinaryOp::Or, self.predicate(depth), self.predicate(depth)),
-            _ => self.predicate(depth).negate(),
+        match self.choose(&CONNECTIVE) {
+            Connective::And => Expr::binary(BinaryOp::And, self.predicate(depth), self.predicate(depth)),
+            Connective::Or => Expr::binary(BinaryOp::Or, self.predicate(depth), self.predicate(depth)),
+            Connective::Not => self.predicate(depth).negate(),
         }
     }
 
@@ -242,11 +347,11 @@ impl Generator<'_> {
         }
         let other = self.column(one.kind).filter(|other| other.expr != one.expr)?;
         let link = Expr::binary(BinaryOp::Eq, one.expr.clone(), other.expr.clone());
-        let end = if self.rng.chance(50) { one } else { other };
+        let end = if self.odds(&CHAIN_ON_FIRST) { one } else { other };
         let constant = self.constant_for(&end);
-        let op = if self.rng.chance(70) { BinaryOp::Eq } else { self.comparison_op() };
+        let op = if self.odds(&CHAIN_OF_EQUALITY) { BinaryOp::Eq } else { self.comparison_op() };
         let bound = Expr::binary(op, end.expr, constant);
-        Some(if self.rng.chance(50) { link.and(bound) } else { bound.and(link) })
+        Some(if self.odds(&CHAIN_LINK_FIRST) { link.and(bound) } else { bound.and(link) })
     }
 
     /// An expression of the kind, or of one that converts to it.
@@ -255,28 +360,34 @@ impl Generator<'_> {
         if kind == Kind::Bool {
             return self.predicate(depth);
         }
-        if depth == 0 || self.rng.chance(45) {
+        if depth == 0 || self.odds(&LEAF) {
             return self.leaf(kind);
         }
         let depth = depth - 1;
-        let subqueries = if self.rules.subqueries { 3 } else { 0 };
-        match self.rng.weighted(&[16, 30, 9, 7, 8, subqueries, 6, 6]) {
-            0 => self.operator(kind, depth),
-            1 => self.function(kind, depth),
-            2 => self.cast(kind, depth),
-            3 => self.case(kind, depth),
-            4 => self.signed(kind, depth),
-            5 if self.dialect.aggregates("MIN", kind) => {
-                Expr::Subquery(Box::new(self.aggregate_query(kind, depth)))
-            }
-            6 => self.collated(kind, depth),
-            _ if self.dialect.can(Feature::LooseOperands) => self.predicate(depth),
-            _ => self.leaf(kind),
+        let (dialect, subqueries) = (self.dialect, self.rules.subqueries);
+        let weigh = |value, weight| if value == ValueExpr::Subquery && !subqueries { 0 } else { weight };
+        let loose = dialect.can(Feature::LooseOperands);
+        let instead = |value| match value {
+            ValueExpr::Subquery if dialect.aggregates("MIN", kind) => value,
+            ValueExpr::Subquery | ValueExpr::Predicate if loose => ValueExpr::Predicate,
+            ValueExpr::Subquery | ValueExpr::Predicate => ValueExpr::Leaf,
+            other => other,
+        };
+        match self.choose_instead(&VALUE, weigh, instead) {
+            ValueExpr::Operator => self.operator(kind, depth),
+            ValueExpr::Function => self.function(kind, depth),
+            ValueExpr::Cast => self.cast(kind, depth),
+            ValueExpr::Case => self.case(kind, depth),
+            ValueExpr::Signed => self.signed(kind, depth),
+            ValueExpr::Subquery => Expr::Subquery(Box::new(self.aggregate_query(kind, depth))),
+            ValueExpr::Collated => self.collated(kind, depth),
+            ValueExpr::Predicate => self.predicate(depth),
+            ValueExpr::Leaf => self.leaf(kind),
         }
     }
 
     fn leaf(&mut self, kind: Kind) -> Expr {
-        if self.rng.chance(68)
+        if self.odds(&LEAF_COLUMN)
             && let Some(column) = self.column(kind)
         {
             return column.expr;
@@ -286,7 +397,7 @@ impl Generator<'_> {
 
     /// Something to compare with: mostly a column.
     fn left_operand(&mut self, depth: usize) -> Drawn {
-        if self.rng.chance(65)
+        if self.odds(&LEFT_COLUMN)
             && let Some(column) = self.column(Kind::Any)
             && !(self.dialect.is_typed() && column.kind == Kind::Any)
         {
@@ -298,7 +409,7 @@ impl Generator<'_> {
 
     /// A column in scope, of the kind if there is one; outer queries' columns now and then.
     pub(crate) fn column(&mut self, kind: Kind) -> Option<Drawn> {
-        let from = if self.inner > 0 && self.rng.chance(20) { 0 } else { self.inner };
+        let from = if self.inner > 0 && self.odds(&OUTER_COLUMN) { 0 } else { self.inner };
         self.column_from(from, kind)
     }
 
@@ -345,7 +456,7 @@ impl Generator<'_> {
 
     /// A constant to compare with: mostly one that the column compared has held.
     pub(super) fn constant_for(&mut self, drawn: &Drawn) -> Expr {
-        if self.rng.chance(self.policy.known_constant_share)
+        if self.odds(&KNOWN_CONSTANT)
             && let Some((relation, at)) = drawn.column
             && let Some(value) = self.rng.choose(&self.scope[relation].columns[at].pool)
         {
@@ -357,7 +468,7 @@ impl Generator<'_> {
 
     /// A constant, mostly one that some column in scope has held.
     pub(crate) fn constant(&mut self, kind: Kind) -> Expr {
-        if self.rng.chance(self.policy.known_constant_share) && !self.scope.is_empty() {
+        if self.odds(&KNOWN_CONSTANT) && !self.scope.is_empty() {
             for _ in 0..3 {
                 let relation = self.rng.pick(&self.scope);
                 if let Some(column) = self.rng.choose(&relation.columns)
@@ -388,14 +499,14 @@ impl Generator<'_> {
 
     /// A kind to compare in: one that some column in scope has.
     pub(crate) fn kind(&mut self) -> Kind {
-        if self.rng.chance(85)
+        if self.odds(&KIND_IN_SCOPE)
             && let Some(relation) = self.rng.choose(&self.scope)
             && let Some(column) = self.rng.choose(&relation.columns)
             && !(self.dialect.is_typed() && column.ty.kind == Kind::Any)
         {
             return column.ty.kind;
         }
-        *self.rng.pick(&[Kind::Int, Kind::Text, Kind::Real])
+        self.choose(&OTHER_KIND)
     }
 
     fn operator(&mut self, kind: Kind, depth: usize) -> Expr {
@@ -404,9 +515,9 @@ impl Generator<'_> {
         let (op, operands) = match kind {
             Kind::Text => (Concat, Kind::Text),
             Kind::Blob if !typed => (Concat, Kind::Text),
-            Kind::Any if self.rng.chance(30) => (Concat, Kind::Text),
+            Kind::Any if self.odds(&CONCAT) => (Concat, Kind::Text),
             Kind::Int | Kind::Any => (self.integer_op(), Kind::Int),
-            Kind::Real | Kind::Decimal if typed => (*self.rng.pick(&[Add, Sub, Mul, Div]), kind),
+            Kind::Real | Kind::Decimal if typed => (self.choose(&REAL_OP), kind),
             kind if !typed => (self.integer_op(), kind),
             kind => return self.leaf(kind),
         };
@@ -426,20 +537,21 @@ impl Generator<'_> {
 
     fn integer_op(&mut self) -> BinaryOp {
         use BinaryOp::*;
-        if !self.dialect.can(Feature::SafeArithmetic) {
-            // Sums of what columns hold seldom overflow; products and shifts do.
-            let bits = self.dialect.can(Feature::BitOps);
-            return *self.rng.pick(if bits { &[Add, Sub, Mod, BitAnd, BitOr] } else { &[Add, Sub, Mod][..] });
-        }
         let bits = self.dialect.can(Feature::BitOps);
-        let all = [Add, Sub, Mul, Div, Mod, BitAnd, BitOr, ShiftLeft, ShiftRight];
-        *self.rng.pick(if bits { &all[..] } else { &all[..5] })
+        // Sums of what columns hold seldom overflow; products and shifts do.
+        let safe = self.dialect.can(Feature::SafeArithmetic);
+        self.choose_where(&INTEGER_OP, |op| match op {
+            Mul | Div => safe,
+            BitAnd | BitOr => bits,
+            ShiftLeft | ShiftRight => bits && safe,
+            _ => true,
+        })
     }
 
     fn function(&mut self, kind: Kind, depth: usize) -> Expr {
         let dialect = self.dialect;
         if !dialect.repertoire.is_empty()
-            && self.rng.chance(75)
+            && self.odds(&OF_CATALOG)
             && let Some(operation) = self.operation_of_kind(kind, depth)
         {
             return operation;
@@ -490,7 +602,7 @@ impl Generator<'_> {
     }
 
     fn case(&mut self, kind: Kind, depth: usize) -> Expr {
-        let compared = self.rng.chance(35).then(|| self.kind());
+        let compared = self.odds(&CASE_OPERAND).then(|| self.kind());
         let operand = compared.map(|kind| Box::new(self.value_expr(kind, depth)));
         let branches = (0..self.rng.between(1, 2))
             .map(|_| Branch {
@@ -501,7 +613,7 @@ impl Generator<'_> {
                 then: self.value_expr(kind, depth),
             })
             .collect();
-        let otherwise = self.rng.chance(60).then(|| Box::new(self.value_expr(kind, depth)));
+        let otherwise = self.odds(&CASE_ELSE).then(|| Box::new(self.value_expr(kind, depth)));
         Expr::Case { operand, branches, otherwise }
     }
 
@@ -510,13 +622,8 @@ impl Generator<'_> {
         if !numeric {
             return self.leaf(kind);
         }
-        let op = match self.rng.below(4) {
-            0 => UnaryOp::Minus,
-            1 if self.dialect.can(Feature::BitOps) && (kind == Kind::Int || !self.dialect.is_typed()) => {
-                UnaryOp::BitNot
-            }
-            _ => UnaryOp::Plus,
-        };
+        let bits = self.dialect.can(Feature::BitOps) && (kind == Kind::Int || !self.dialect.is_typed());
+        let op = self.choose_or(&SIGN, UnaryOp::Plus, |op| op != UnaryOp::BitNot || bits);
         Expr::unary(op, self.value_expr(kind, depth))
     }
 
@@ -543,7 +650,7 @@ impl Generator<'_> {
             };
         }
         match int {
-            Some(int) if self.rng.chance(75) => {
+            Some(int) if self.odds(&SMALL_BY_REMAINDER) => {
                 let kind = self.kind();
                 let whole = Expr::Cast { expr: Box::new(self.value_expr(kind, depth)), ty: int.ty.clone() };
                 Expr::binary(BinaryOp::Mod, whole, Expr::int(1000))

@@ -9,6 +9,7 @@
 mod aggregate;
 mod alone;
 mod change;
+mod choice;
 mod compose;
 pub mod cost;
 mod expr;
@@ -28,6 +29,9 @@ mod window;
 
 use std::sync::Arc;
 
+pub(crate) use change::CHANGE_FIRST;
+pub(crate) use choice::choices;
+pub use choice::{Choice, Listed, Named, Odds, Weights};
 pub use operation::Luck;
 pub use plan::Stage;
 pub use policy::Policy;
@@ -37,6 +41,26 @@ pub use state::{Column, State, Table};
 use crate::dialect::Dialect;
 use crate::rng::Rng;
 use crate::sql::{CommonTable, Expr, Kind, Name};
+
+/// Every choice of the generator, file by file.
+pub(crate) fn choices() -> impl Iterator<Item = &'static dyn Named> {
+    let files = [
+        plan::CHOICES,
+        schema::CHOICES,
+        values::CHOICES,
+        change::CHOICES,
+        rows::CHOICES,
+        alone::CHOICES,
+        query::CHOICES,
+        recursion::CHOICES,
+        compose::CHOICES,
+        window::CHOICES,
+        aggregate::CHOICES,
+        expr::CHOICES,
+        operation::CHOICES,
+    ];
+    files.into_iter().flatten().copied()
+}
 
 pub struct Generator<'a> {
     pub rng: Rng,

@@ -1,9 +1,37 @@
 //! Operations of the engine's own catalog: every usable one is reachable, with arguments of its types.
 
-use super::{Column, Generator};
+use super::{Column, Generator, choices};
 use crate::catalog::{Arg, Entry, Repertoire, Signature};
 use crate::dialect::Feature;
 use crate::sql::*;
+
+choices! {
+    odds {
+        /// Casts are many and alike.
+        CASTS = "operation.cast": 12,
+        /// Where any operand is converted, any operation will do now and then.
+        OF_ANY_KIND = "operation.any-kind": 25,
+        /// Less with each time that it failed in this database.
+        FAILED_BEFORE = "operation.failed-before": 40,
+        /// It raises errors on some values.
+        FRAGILE = "operation.fragile": 35,
+        TYPICAL_CONSTANT = "operation.constant.typical": 70,
+        TYPICAL_ARGUMENT = "operation.fragile.typical": 75,
+        NESTED = "operation.argument.nested": 30,
+        COLUMN = "operation.argument.column": 75,
+        NULL = "operation.argument.null": 6,
+        OUTER_COLUMN = "operation.argument.outer-column": 20,
+        NOT_NULL = "operation.condition.not-null": 65,
+        OPAQUE = "operation.condition.opaque": 60,
+        BARE = "operation.condition.bare": 80,
+        NULL_TEST = "operation.condition.null-test": 12,
+        COMPARED_WITH_COLUMN = "operation.condition.column": 50,
+    }
+    choose {
+        NUMBER: Kind = "operation.number" { Int: 1, Real: 1, Decimal: 1 },
+        EQUALITY: BinaryOp = "operation.condition.equality" { Eq: 1, Ne: 1 },
+    }
+}
 
 /// What became of each operation in the statements of one database. It follows from these statements and
 /// the engine's answers alone, so the same seed still gives the same cases.
@@ -38,8 +66,7 @@ impl<'a> Generator<'a> {
     pub(super) fn operation_predicate(&mut self, depth: usize) -> Expr {
         let repertoire = self.repertoire();
         for _ in 0..6 {
-            // Casts are many and alike.
-            let casts = repertoire.casts_from == 0 || self.rng.chance(12);
+            let casts = repertoire.casts_from == 0 || self.odds(&CASTS);
             let range = if casts { 0..repertoire.entries.len() } else { 0..repertoire.casts_from };
             let at = self.rng.below(range.len());
             let signature = self.rng.below(repertoire.entries[at].signatures.len());
@@ -69,17 +96,13 @@ impl<'a> Generator<'a> {
         let repertoire = self.repertoire();
         let places = match kind {
             Kind::Any if self.dialect.is_typed() => return None,
-            // Where any operand is converted, any operation will do now and then.
-            _ if !self.dialect.is_typed() && self.rng.chance(25) => {
+            _ if !self.dialect.is_typed() && self.odds(&OF_ANY_KIND) => {
                 let at = self.rng.below(repertoire.entries.len());
                 let signature = self.rng.below(repertoire.entries[at].signatures.len());
                 let place = (at as u32, signature as u16);
                 return self.may_draw(place).then(|| self.call(place, depth));
             }
-            Kind::Decimal if !self.dialect.is_typed() => {
-                let kinds = [Kind::Int, Kind::Real, Kind::Decimal];
-                repertoire.of_kind(*self.rng.pick(&kinds))
-            }
+            Kind::Decimal if !self.dialect.is_typed() => repertoire.of_kind(self.choose(&NUMBER)),
             kind => repertoire.of_kind(kind),
         };
         self.draw_from(places, depth)
@@ -106,10 +129,10 @@ impl<'a> Generator<'a> {
             return false;
         }
         let failures = self.luck.map_or(0, |luck| luck.failures(entry.number));
-        if failures > 0 && !self.rng.chance(40 / failures as u32) {
+        if failures > 0 && !self.scaled_odds(&FAILED_BEFORE, |percent| percent / failures as u32) {
             return false;
         }
-        !fragile || self.rng.chance(35)
+        !fragile || self.odds(&FRAGILE)
     }
 
     fn call(&mut self, (entry, signature): Place, depth: usize) -> Expr {
@@ -127,11 +150,11 @@ impl<'a> Generator<'a> {
     fn argument(&mut self, arg: &Arg, fragile: bool, depth: usize) -> Expr {
         let ty = *self.rng.pick(&arg.types);
         if arg.constant {
-            let at = if self.rng.chance(70) { 0 } else { self.rng.below(3) };
+            let at = if self.odds(&TYPICAL_CONSTANT) { 0 } else { self.rng.below(3) };
             return self.repertoire().types[ty as usize].value(if fragile { 0 } else { at });
         }
         // What raises errors on values that are not typical gets typical ones.
-        if fragile && self.rng.chance(75) {
+        if fragile && self.odds(&TYPICAL_ARGUMENT) {
             return self.repertoire().types[ty as usize].value(0);
         }
         // An argument that not every type can be is not converted either.
@@ -144,26 +167,26 @@ impl<'a> Generator<'a> {
         let repertoire = self.repertoire();
         let sample = &repertoire.types[ty as usize];
         if depth > 0
-            && self.rng.chance(30)
+            && self.odds(&NESTED)
             && let Some(nested) = self.draw_from(repertoire.returning(ty), depth - 1)
         {
             return nested;
         }
         let from = self.inner_or_outer();
-        if self.rng.chance(75)
+        if self.odds(&COLUMN)
             && !sample.pseudo
             && let Some(column) = self.column_of_type(from, ty)
         {
             return column;
         }
-        if self.rng.chance(6) {
+        if self.odds(&NULL) {
             return sample.null(self.dialect);
         }
         sample.value(self.rng.below(3))
     }
 
     fn inner_or_outer(&mut self) -> usize {
-        if self.inner > 0 && self.rng.chance(20) { 0 } else { self.inner }
+        if self.inner > 0 && self.odds(&OUTER_COLUMN) { 0 } else { self.inner }
     }
 
     /// A column in scope from that relation on that was declared with the type.
@@ -211,29 +234,33 @@ impl<'a> Generator<'a> {
     fn condition_on(&mut self, call: Expr, ty: Option<u16>) -> Expr {
         let loose = !self.dialect.is_typed();
         let null_test = |g: &mut Self, call: Expr| {
-            if g.rng.chance(65) { call.is_not(Truth::Null) } else { call.is(Truth::Null) }
+            if g.odds(&NOT_NULL) { call.is_not(Truth::Null) } else { call.is(Truth::Null) }
         };
         let Some(ty) = ty else {
             // Some types, such as points, are compared with nothing.
             let plain = self.repertoire().types.iter().all(|ty| ty.literal.is_none());
-            if loose && plain && self.rng.chance(60) {
+            if loose && plain && self.odds(&OPAQUE) {
                 let other = self.value_expr(Kind::Any, 0);
                 return Expr::binary(self.comparison_op(), call, other);
             }
             return null_test(self, call);
         };
         let sample = &self.repertoire().types[ty as usize];
-        if sample.kind == Kind::Bool && self.rng.chance(80) {
+        if sample.kind == Kind::Bool && self.odds(&BARE) {
             return call;
         }
-        if !sample.comparable || self.rng.chance(12) {
+        if !sample.comparable || self.odds(&NULL_TEST) {
             return null_test(self, call);
         }
         let op = match sample.ordered {
             true => self.comparison_op(),
-            false => *self.rng.pick(&[BinaryOp::Eq, BinaryOp::Ne]),
+            false => self.choose(&EQUALITY),
         };
-        let other = if self.rng.chance(50) { self.of_type(ty, 0) } else { sample.value(self.rng.below(3)) };
+        let other = if self.odds(&COMPARED_WITH_COLUMN) {
+            self.of_type(ty, 0)
+        } else {
+            sample.value(self.rng.below(3))
+        };
         Expr::binary(op, call, other)
     }
 

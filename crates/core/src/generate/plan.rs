@@ -1,8 +1,18 @@
 //! The order in which a database is built.
 
-use super::Generator;
+use super::{Generator, choices};
 use crate::dialect::Feature;
 use crate::sql::Statement;
+
+choices! {
+    odds {
+        INITIAL_SETTING = "plan.initial-setting": 15,
+        UNIQUE_INDEX = "plan.unique-index": 25,
+        MORE_ROWS = "plan.more-rows": 30,
+        ANALYZE = "plan.analyze": 35,
+        SETTING = "plan.setting": 35,
+    }
+}
 
 /// One step of building a database; each is drawn over the state that the steps before it left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,12 +35,12 @@ impl Generator<'_> {
     pub fn plan(&mut self) -> Vec<Stage> {
         let policy = self.policy;
         let mut stages = Vec::new();
-        if self.rng.chance(15) {
+        if self.odds(&INITIAL_SETTING) {
             stages.push(Stage::InitialSetting);
         }
         let tables = self.rng.between(1, policy.max_tables);
         stages.extend(std::iter::repeat_n(Stage::Table, tables));
-        if self.rng.chance(25) {
+        if self.odds(&UNIQUE_INDEX) {
             stages.push(Stage::UniqueIndex);
         }
         let indexes = self.rng.between(0, policy.max_indexes);
@@ -38,17 +48,17 @@ impl Generator<'_> {
         stages.extend(std::iter::repeat_n(Stage::Index, before_rows));
         for table in 0..tables {
             stages.push(Stage::Rows(table));
-            if self.rng.chance(30) {
+            if self.odds(&MORE_ROWS) {
                 stages.push(Stage::Rows(table));
             }
         }
         stages.extend(std::iter::repeat_n(Stage::Index, indexes - before_rows));
         stages.extend(std::iter::repeat_n(Stage::Change, self.rng.below(3)));
         stages.extend(std::iter::repeat_n(Stage::View, self.rng.between(0, policy.max_views)));
-        if self.rng.chance(35) {
+        if self.odds(&ANALYZE) {
             stages.push(Stage::Analyze);
         }
-        if self.rng.chance(35) {
+        if self.odds(&SETTING) {
             stages.push(Stage::Setting);
         }
         stages

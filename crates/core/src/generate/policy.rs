@@ -1,53 +1,70 @@
 //! How large and how wild: the generator's numbers in one place.
 
-/// Sizes and shares. A share is a percentage.
-#[derive(Clone, Debug)]
-pub struct Policy {
-    pub max_tables: usize,
-    pub max_columns: usize,
-    /// Rows of most tables: small ones are several times faster and find the same bugs.
-    pub few_rows: usize,
-    /// Rows of the few large tables, where statistics and page splits matter.
-    pub many_rows: usize,
-    pub many_rows_share: u32,
-    pub max_indexes: usize,
-    pub max_views: usize,
-    /// Cases that one database serves before the next one is built.
-    pub cases_per_database: u64,
-    /// Cases that first change the state: DML, DDL, settings.
-    pub change_share: u32,
-    /// How deep an expression may nest.
-    pub depth: usize,
-    /// Relations in the FROM of a query under test.
-    pub max_relations: usize,
-    /// Rows that an unfiltered FROM should stay below: the engine's time is better spent on more queries.
-    pub max_product: usize,
-    /// Queries that are asked of one pair of tables, where an oracle builds its own.
-    pub queries_per_table: usize,
-    /// Rows of such a table.
-    pub rows_per_table: usize,
-    /// Constants drawn from the data rather than at random.
-    pub known_constant_share: u32,
+use super::Weights;
+
+/// A size that a profile can set.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Size {
+    /// `max_tables` is `size.max-tables` in a profile.
+    pub field: &'static str,
+    pub default: u32,
+    /// Less would leave nothing to draw.
+    pub least: u32,
 }
 
-impl Default for Policy {
-    fn default() -> Self {
-        Policy {
-            max_tables: 3,
-            max_columns: 4,
-            few_rows: 6,
-            many_rows: 40,
-            many_rows_share: 4,
-            max_indexes: 4,
-            max_views: 2,
-            cases_per_database: 80,
-            change_share: 10,
-            depth: 3,
-            max_relations: 3,
-            max_product: 100,
-            queries_per_table: 50,
-            rows_per_table: 100,
-            known_constant_share: 70,
+macro_rules! policy {
+    ($($(#[$doc:meta])* $field:ident: $ty:ty = $default:literal, least $least:literal;)*) => {
+        /// Sizes, and the weights of choices.
+        #[derive(Clone, Debug)]
+        pub struct Policy {
+            $($(#[$doc])* pub $field: $ty,)*
+            /// How often each choice is drawn, and was.
+            pub weights: Weights,
         }
-    }
+
+        impl Default for Policy {
+            fn default() -> Self {
+                Policy { $($field: $default,)* weights: Weights::default() }
+            }
+        }
+
+        impl Policy {
+            pub(crate) const SIZES: &[Size] =
+                &[$(Size { field: stringify!($field), default: $default, least: $least }),*];
+
+            pub(crate) fn set_size(&mut self, field: &str, size: u32) {
+                match field {
+                    $(stringify!($field) => self.$field = size as $ty,)*
+                    _ => {}
+                }
+            }
+        }
+    };
+}
+
+policy! {
+    /// Tables of a database.
+    max_tables: usize = 3, least 1;
+    /// Columns of a table.
+    max_columns: usize = 4, least 1;
+    /// Rows of most tables: small ones are several times faster and find the same bugs.
+    few_rows: usize = 6, least 1;
+    /// Rows of the few large tables, where statistics and page splits matter.
+    many_rows: usize = 40, least 1;
+    /// Indexes of a database.
+    max_indexes: usize = 4, least 0;
+    /// Views of a database.
+    max_views: usize = 2, least 0;
+    /// Cases that one database serves before the next one is built.
+    cases_per_database: u64 = 80, least 1;
+    /// How deep an expression may nest.
+    depth: usize = 3, least 0;
+    /// Relations in the FROM of a query under test.
+    max_relations: usize = 3, least 1;
+    /// Rows that an unfiltered FROM should stay below: the engine's time is better spent on more queries.
+    max_product: usize = 100, least 1;
+    /// Queries that are asked of one pair of tables, where an oracle builds its own.
+    queries_per_table: usize = 50, least 4;
+    /// Rows of such a table.
+    rows_per_table: usize = 100, least 30;
 }

@@ -2,9 +2,47 @@
 
 use std::sync::Arc;
 
-use super::{Column, Drawn, Generator, Relation, Rules, Table};
+use super::{Column, Drawn, Generator, Relation, Rules, Table, choices};
 use crate::dialect::Feature;
 use crate::sql::*;
+
+choices! {
+    odds {
+        /// Relations of a FROM are separated by commas rather than joined.
+        COMMA = "query.comma": 30,
+        LATERAL = "query.lateral": 12,
+        ON_SHARED = "query.join-on.shared": 8,
+        PADDED = "query.padding-filter.is-null": 60,
+        DERIVED = "query.derived": 9,
+        NOT_INDEXED = "query.not-indexed": 3,
+        RECURSIVE = "query.derived.recursive": 20,
+        COMMON_TABLE = "query.derived.cte": 35,
+        MATERIALIZATION = "query.cte.materialization": 40,
+        MATERIALIZED = "query.cte.materialized": 50,
+        SHARED_COLUMNS = "query.join.shared": 10,
+        NATURAL = "query.join.natural": 40,
+        MATCHING = "query.join.matching": 65,
+        SELECTED_COLUMN = "query.item.column": 75,
+        GROUPED = "query.relation.grouped": 15,
+        WINDOW = "query.relation.window": 7,
+        RELATION_COLUMN = "query.relation.column": 75,
+        RELATION_FILTER = "query.relation.filter": 25,
+        AGGREGATE_OF_CATALOG = "query.scalar.catalog": 50,
+        SUBQUERY_FILTER = "query.subquery.filter": 60,
+    }
+    choose {
+        JOIN_KIND: JoinKind = "query.join.kind" { Inner: 45, Left: 30, Right: 10, Full: 8, Cross: 8 },
+        OUTER_OP: BinaryOp = "query.join.outer-op" { Eq: 80, Same: 20 },
+        MATCHING_OP: BinaryOp = "query.join.matching.op" { Eq: 55, Ne: 10, Lt: 10, Ge: 10, Same: 15 },
+    }
+    choose enum {
+        RELATIONS: Relations = "query.relations" { One: 5, Two: 4, Most: 1 },
+        JOIN_ON: Condition = "query.join-on" { Selective: 9, Any: 1 },
+        SELECTIVE: Selective = "query.join-on.selective" { And: 1, Or: 1, Plain: 8 },
+        UNMATCHED: Unmatched = "query.join.unmatched" { Constant: 1, True: 2, Filter: 9 },
+        SCALAR: Scalar = "query.scalar" { Min: 1, Max: 1, Count: 1 },
+    }
+}
 
 /// A FROM clause, whose relations are in the generator's scope.
 pub struct From {
@@ -18,19 +56,19 @@ impl<'a> Generator<'a> {
         if self.state.tables.is_empty() {
             return None;
         }
-        let count = match self.rng.below(10) {
-            0..5 => 1,
-            5..9 => 2.min(max_relations),
-            _ => max_relations,
+        let count = match self.choose(&RELATIONS) {
+            Relations::One => 1,
+            Relations::Two => 2.min(max_relations),
+            Relations::Most => max_relations,
         };
         let first = self.relation();
-        let comma = self.rng.chance(30);
+        let comma = self.odds(&COMMA);
         let mut tables = vec![first];
         for _ in 1..count {
             if self.product > self.policy.max_product {
                 break;
             }
-            if comma && self.rules.subqueries && self.dialect.can(Feature::Lateral) && self.rng.chance(12) {
+            if comma && self.rules.subqueries && self.dialect.can(Feature::Lateral) && self.odds(&LATERAL) {
                 tables.push(self.lateral());
             } else if comma {
                 tables.push(self.relation());
@@ -49,14 +87,14 @@ impl<'a> Generator<'a> {
     /// What joins the newest relation to the `before` ones before it.
     pub fn join_on(&mut self, before: usize) -> JoinOn {
         if before == 1
-            && self.rng.chance(8)
+            && self.odds(&ON_SHARED)
             && let Some(shared) = self.shared_columns()
         {
             return shared;
         }
-        JoinOn::On(match self.rng.below(10) {
-            0..9 => self.selective_condition(before).unwrap_or_else(|| self.join_condition()),
-            _ => self.join_condition(),
+        JoinOn::On(match self.choose(&JOIN_ON) {
+            Condition::Selective => self.selective_condition(before).unwrap_or_else(|| self.join_condition()),
+            Condition::Any => self.join_condition(),
         })
     }
 
@@ -71,10 +109,10 @@ impl<'a> Generator<'a> {
         let pairs = self.selective_pairs(before);
         let (a, b) = self.rng.choose(&pairs)?.clone();
         let equal = Expr::binary(BinaryOp::Eq, a, b);
-        Some(match self.rng.below(10) {
-            0 => equal.and(self.filter(1)),
-            1 => Expr::binary(BinaryOp::Or, equal, self.predicate(1)),
-            _ => equal,
+        Some(match self.choose(&SELECTIVE) {
+            Selective::And => equal.and(self.filter(1)),
+            Selective::Or => Expr::binary(BinaryOp::Or, equal, self.predicate(1)),
+            Selective::Plain => equal,
         })
     }
 
@@ -122,7 +160,7 @@ impl<'a> Generator<'a> {
     pub fn padding_filter(&mut self) -> Expr {
         let filter = self.filter(2);
         match self.column(Kind::Any) {
-            Some(column) if self.rng.chance(60) => {
+            Some(column) if self.odds(&PADDED) => {
                 Expr::binary(BinaryOp::Or, filter, column.expr.is(Truth::Null))
             }
             _ => filter,
@@ -131,13 +169,13 @@ impl<'a> Generator<'a> {
 
     /// Puts one more relation in scope.
     fn relation(&mut self) -> TableRef {
-        if self.rules.subqueries && self.rng.chance(9) {
+        if self.rules.subqueries && self.odds(&DERIVED) {
             return self.derived();
         }
         let table = self.affordable_table();
         let taken = self.scope.iter().any(|relation| relation.alias == table.name);
         let alias = taken.then(|| self.fresh_name('a'));
-        let hint = (!table.is_view && self.dialect.can(Feature::IndexHints) && self.rng.chance(3))
+        let hint = (!table.is_view && self.dialect.can(Feature::IndexHints) && self.odds(&NOT_INDEXED))
             .then_some(IndexHint::NotIndexed);
         self.scope.push(Relation {
             alias: alias.clone().unwrap_or_else(|| table.name.clone()),
@@ -164,7 +202,7 @@ impl<'a> Generator<'a> {
     }
 
     fn derived(&mut self) -> TableRef {
-        if self.dialect.can(Feature::RecursiveCte) && self.rng.chance(20) {
+        if self.dialect.can(Feature::RecursiveCte) && self.odds(&RECURSIVE) {
             return self.recursive();
         }
         let query = self.isolated(|g| g.relation_query(1));
@@ -191,8 +229,8 @@ impl<'a> Generator<'a> {
     pub(super) fn derived_from(&mut self, query: Query, columns: Arc<Vec<Column>>) -> TableRef {
         let alias = self.fresh_name('d');
         self.scope.push(Relation { alias: alias.clone(), columns });
-        if self.dialect.can(Feature::Cte) && self.rng.chance(35) {
-            let materialized = self.rng.chance(40).then(|| self.rng.chance(50));
+        if self.dialect.can(Feature::Cte) && self.odds(&COMMON_TABLE) {
+            let materialized = self.odds(&MATERIALIZATION).then(|| self.odds(&MATERIALIZED));
             self.common_tables.push(CommonTable {
                 name: alias.clone(),
                 columns: Vec::new(),
@@ -219,21 +257,20 @@ impl<'a> Generator<'a> {
     pub fn joined(&mut self, left: TableRef) -> TableRef {
         let natural_possible = self.relations().len() == 1;
         let right = self.relation();
-        let can = |feature| self.dialect.can(feature);
-        let weights = [
-            45,
-            if can(Feature::LeftJoin) { 30 } else { 0 },
-            if can(Feature::RightJoin) { 10 } else { 0 },
-            if can(Feature::FullJoin) { 8 } else { 0 },
-            8,
-        ];
+        let dialect = self.dialect;
+        let can = |feature| dialect.can(feature);
         use JoinKind::*;
-        let mut kind = [Inner, Left, Right, Full, Cross][self.rng.weighted(&weights)];
+        let mut kind = self.choose_where(&JOIN_KIND, |kind| match kind {
+            Left => can(Feature::LeftJoin),
+            Right => can(Feature::RightJoin),
+            Full => can(Feature::FullJoin),
+            Inner | Cross => true,
+        });
         if kind == Cross {
             return TableRef::join(kind, left, right, JoinOn::Nothing);
         }
         if natural_possible
-            && self.rng.chance(10)
+            && self.odds(&SHARED_COLUMNS)
             && let Some(on) = self.shared_columns()
         {
             return TableRef::join(kind, left, right, on);
@@ -252,14 +289,13 @@ impl<'a> Generator<'a> {
             let newest = self.relations().len() - 1;
             match self.matching_columns(newest) {
                 Some((a, b)) => {
-                    let op = if self.rng.chance(80) { BinaryOp::Eq } else { BinaryOp::Same };
+                    let op = self.choose(&OUTER_OP);
                     return TableRef::join(kind, left, right, JoinOn::On(Expr::binary(op, a, b)));
                 }
                 None => kind = Inner,
             }
         }
-        let subqueries =
-            self.rules.subqueries && (kind == Inner || self.dialect.can(Feature::OuterJoinSubqueries));
+        let subqueries = self.rules.subqueries && (kind == Inner || can(Feature::OuterJoinSubqueries));
         let on = self.under(Rules { subqueries, ..self.rules }, |g| g.join_condition());
         TableRef::join(kind, left, right, JoinOn::On(on))
     }
@@ -275,7 +311,7 @@ impl<'a> Generator<'a> {
             shared.push((column.name.clone(), !typed || column.ty.kind == twin.ty.kind));
         }
         let comparable = !shared.is_empty() && shared.iter().all(|(_, comparable)| *comparable);
-        if self.dialect.can(Feature::NaturalJoin) && comparable && self.rng.chance(40) {
+        if self.dialect.can(Feature::NaturalJoin) && comparable && self.odds(&NATURAL) {
             return Some(JoinOn::Natural);
         }
         let (name, comparable) = self.rng.choose(&shared)?;
@@ -285,18 +321,16 @@ impl<'a> Generator<'a> {
     /// What joins the newest relation to those before it: often an equality that some rows meet.
     fn join_condition(&mut self) -> Expr {
         let newest = self.relations().len() - 1;
-        if self.rng.chance(65)
+        if self.odds(&MATCHING)
             && let Some((a, b)) = self.matching_columns(newest)
         {
-            use BinaryOp::*;
-            let op = [Eq, Ne, Lt, Ge, Same][self.rng.weighted(&[55, 10, 10, 10, 15])];
-            return Expr::binary(op, a, b);
+            return Expr::binary(self.choose(&MATCHING_OP), a, b);
         }
-        match self.rng.below(12) {
-            0 => Expr::Literal(self.some_value(Kind::Bool)),
-            1..3 if self.dialect.is_typed() => Expr::Literal(Value::Bool(true)),
-            1..3 => Expr::int(1),
-            _ => self.filter(2),
+        match self.choose(&UNMATCHED) {
+            Unmatched::Constant => Expr::Literal(self.some_value(Kind::Bool)),
+            Unmatched::True if self.dialect.is_typed() => Expr::Literal(Value::Bool(true)),
+            Unmatched::True => Expr::int(1),
+            Unmatched::Filter => self.filter(2),
         }
     }
 
@@ -324,7 +358,7 @@ impl<'a> Generator<'a> {
     pub fn select_items(&mut self, most: usize) -> Vec<Expr> {
         (0..self.rng.between(1, most))
             .map(|_| {
-                if self.rng.chance(75)
+                if self.odds(&SELECTED_COLUMN)
                     && let Some(column) = self.column(Kind::Any)
                 {
                     return column.expr;
@@ -350,16 +384,16 @@ impl<'a> Generator<'a> {
     /// never DISTINCT: the affinity of their columns is not defined (SOUNDNESS 1).
     pub(super) fn relation_query(&mut self, max_relations: usize) -> Query {
         let from = self.from_clause(max_relations).map(|from| from.tables).unwrap_or_default();
-        if self.rng.chance(15) && !from.is_empty() {
+        if self.odds(&GROUPED) && !from.is_empty() {
             return self.grouped_relation(from);
         }
         let mut items = Vec::new();
         for at in 0..self.rng.between(1, 3) {
             let windowed = self.dialect.can(Feature::WindowFunctions) && !from.is_empty();
-            let window = if windowed && self.rng.chance(7) { self.window() } else { None };
+            let window = if windowed && self.odds(&WINDOW) { self.window() } else { None };
             let expr = match (window, self.column(Kind::Any)) {
                 (Some(window), _) => window,
-                (None, Some(column)) if self.rng.chance(75) => column.expr,
+                (None, Some(column)) if self.odds(&RELATION_COLUMN) => column.expr,
                 _ => {
                     let kind = self.kind();
                     let expr = self.value_expr(kind, 1);
@@ -368,7 +402,7 @@ impl<'a> Generator<'a> {
             };
             items.push(SelectItem::Expr { expr, alias: Some(Name::from(format!("c{at}"))) });
         }
-        let filter = self.rng.chance(25).then(|| self.filter(1));
+        let filter = self.odds(&RELATION_FILTER).then(|| self.filter(1));
         self.finish(Select { items, from, filter, ..Select::default() })
     }
 
@@ -398,7 +432,7 @@ impl<'a> Generator<'a> {
     pub(super) fn aggregate_query(&mut self, kind: Kind, depth: usize) -> Query {
         self.subquery(depth, |g, _| {
             let rules = Rules { identity: true, ..g.rules };
-            if g.rng.chance(50)
+            if g.odds(&AGGREGATE_OF_CATALOG)
                 && let Some(aggregate) = g.under(rules, |g| g.aggregate_of_kind(kind))
             {
                 return SelectItem::from(aggregate);
@@ -407,10 +441,11 @@ impl<'a> Generator<'a> {
             let counts = !g.dialect.is_typed() || matches!(kind, Kind::Any | Kind::Int);
             let ordered = |column: &Drawn| g.dialect.aggregates("MIN", column.kind);
             let column = column.filter(ordered);
-            SelectItem::from(match (column, g.rng.below(3)) {
-                (Some(column), 2) if counts => Expr::aggregate("COUNT", vec![column.expr]),
-                (Some(column), 0) => Expr::aggregate("MIN", vec![column.expr]),
-                (Some(column), _) => Expr::aggregate("MAX", vec![column.expr]),
+            let scalar = g.choose_or(&SCALAR, Scalar::Max, |scalar| scalar != Scalar::Count || counts);
+            SelectItem::from(match (column, scalar) {
+                (Some(column), Scalar::Count) => Expr::aggregate("COUNT", vec![column.expr]),
+                (Some(column), Scalar::Min) => Expr::aggregate("MIN", vec![column.expr]),
+                (Some(column), Scalar::Max) => Expr::aggregate("MAX", vec![column.expr]),
                 (None, _) if counts => Expr::count_rows(),
                 (None, _) => Expr::aggregate("MAX", vec![g.constant(kind)]),
             })
@@ -437,7 +472,7 @@ impl<'a> Generator<'a> {
         });
         let from = vec![TableRef::Table { name: table.name.clone(), alias, hint: None }];
         let items = vec![item(self, depth)];
-        let filter = self.rng.chance(60).then(|| self.predicate(depth));
+        let filter = self.odds(&SUBQUERY_FILTER).then(|| self.predicate(depth));
         self.scope.truncate(outer);
         self.inner = inner;
         Query::select(Select { items, from, filter, ..Select::default() })

@@ -2,9 +2,21 @@
 
 use std::sync::Arc;
 
-use super::{Column, Generator, Relation};
+use super::{Column, Generator, Relation, choices};
 use crate::dialect::Feature;
 use crate::sql::*;
+
+choices! {
+    odds {
+        UNION_ALL = "recursion.union-all": 60,
+        FROM_TABLE = "recursion.from-table": 80,
+        FILTER = "recursion.filter": 40,
+        /// From row to row of a table, rather than the same rows with another number.
+        WALK = "recursion.walk": 40,
+        LISTED_COLUMNS = "recursion.listed-columns": 40,
+        STEP_FILTER = "recursion.step.filter": 50,
+    }
+}
 
 impl Generator<'_> {
     /// A common table that reads itself, as a relation in scope: rows that are repeated with a number, a walk
@@ -19,11 +31,11 @@ impl Generator<'_> {
     }
 
     fn recursion(&mut self, name: Name) -> CommonTable {
-        let all = !self.dialect.can(Feature::RecursiveUnion) || self.rng.chance(60);
+        let all = !self.dialect.can(Feature::RecursiveUnion) || self.odds(&UNION_ALL);
         let mut anchor = Select { items: vec![Expr::int(1).into()], ..Select::default() };
         let mut width = 1;
         let before = self.product;
-        if self.rng.chance(80) {
+        if self.odds(&FROM_TABLE) {
             let table = self.affordable_table();
             self.scope.push(self.relation_of(table));
             anchor.from.push(TableRef::table(table.name.clone()));
@@ -36,12 +48,12 @@ impl Generator<'_> {
                 anchor.items.extend(column.map(|column| SelectItem::from(column.expr)));
             }
             width = anchor.items.len();
-            if self.rng.chance(40) {
+            if self.odds(&FILTER) {
                 anchor.filter = Some(self.filter(1));
             }
         }
         let rows = self.product / before.max(1);
-        let walks = width > 1 && rows <= 8 && self.rng.chance(40);
+        let walks = width > 1 && rows <= 8 && self.odds(&WALK);
         let rounds = match (walks, all) {
             (true, true) => 2,
             (true, false) => self.rng.between(2, 3),
@@ -50,7 +62,7 @@ impl Generator<'_> {
         self.product = before.saturating_mul(if walks { rows * rows + rows } else { rows * rounds });
         let names: Vec<Name> = (0..width).map(|at| Name::from(format!("c{at}"))).collect();
         let step = self.step(&name, &names, &anchor, rounds as i64, walks);
-        let listed = self.rng.chance(40);
+        let listed = self.odds(&LISTED_COLUMNS);
         if !listed {
             for (item, name) in std::iter::zip(&mut anchor.items, &names) {
                 if let SelectItem::Expr { alias, .. } = item {
@@ -83,7 +95,7 @@ impl Generator<'_> {
             items.extend(anchor.items.iter().skip(1).cloned());
         } else {
             items.extend((1..names.len()).map(|at| SelectItem::from(own(at))));
-            if self.rng.chance(50) {
+            if self.odds(&STEP_FILTER) {
                 filter = filter.and(self.filter(1));
             }
         }

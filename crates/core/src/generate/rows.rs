@@ -1,8 +1,20 @@
 //! Statements that change the rows of one table, with expressions wherever they may stand.
 
 use super::change::IN_CHANGE;
-use super::{Column, Generator, Table};
+use super::{Column, Generator, Table, choices};
 use crate::sql::*;
+
+choices! {
+    odds {
+        LITERAL_CELL = "rows.insert.literal": 40,
+        LITERAL_UPDATE = "rows.update.literal": 40,
+        FILTER = "rows.update.filter": 85,
+        IGNORE = "rows.update.ignore": 70,
+    }
+    choose enum {
+        CHANGE: Change = "rows" { Insert: 30, InsertComputed: 12, InsertSelected: 10, Update: 32, Delete: 16 },
+    }
+}
 
 impl<'a> Generator<'a> {
     /// A generator over another state that goes on drawing where this one is.
@@ -35,12 +47,12 @@ impl<'a> Generator<'a> {
     /// A statement that changes rows of a table.
     pub fn change_rows(&mut self, table: &Name) -> Option<Statement> {
         let table = self.state.table(table)?;
-        match self.rng.below(100) {
-            0..30 => self.insert_rows(&table.name),
-            30..42 => self.insert_computed(table),
-            42..52 => self.insert_selected(table),
-            52..84 => self.update_computed(table),
-            _ => {
+        match self.choose(&CHANGE) {
+            Change::Insert => self.insert_rows(&table.name),
+            Change::InsertComputed => self.insert_computed(table),
+            Change::InsertSelected => self.insert_selected(table),
+            Change::Update => self.update_computed(table),
+            Change::Delete => {
                 let relation = self.relation_of(table);
                 let filter = self.over_table(&relation, IN_CHANGE, |g| g.predicate(2));
                 Some(Statement::Delete(Delete { table: table.name.clone(), filter: Some(filter) }))
@@ -58,7 +70,7 @@ impl<'a> Generator<'a> {
         let rows = (0..self.rng.between(1, 3))
             .map(|_| {
                 let mut value = |column: &&Column| {
-                    if column.rowid_alias || column.counts || self.rng.chance(40) {
+                    if column.rowid_alias || column.counts || self.odds(&LITERAL_CELL) {
                         return Expr::Literal(self.cell(table, column));
                     }
                     self.value_expr(column.ty.kind, 2)
@@ -102,13 +114,13 @@ impl<'a> Generator<'a> {
             Self::written_columns(table).into_iter().filter(|c| !c.unique && !c.rowid_alias).collect();
         let column = *self.rng.choose(&columns)?;
         let relation = self.relation_of(table);
-        let value = if column.counts || self.rng.chance(40) {
+        let value = if column.counts || self.odds(&LITERAL_UPDATE) {
             Expr::Literal(self.cell(table, column))
         } else {
             self.over_table(&relation, IN_CHANGE, |g| g.value_expr(column.ty.kind, 2))
         };
-        let filter = self.rng.chance(85).then(|| self.over_table(&relation, IN_CHANGE, |g| g.predicate(2)));
-        let strict = self.dialect.can(crate::dialect::Feature::StrictChanges) && self.rng.chance(70);
+        let filter = self.odds(&FILTER).then(|| self.over_table(&relation, IN_CHANGE, |g| g.predicate(2)));
+        let strict = self.dialect.can(crate::dialect::Feature::StrictChanges) && self.odds(&IGNORE);
         let or = if strict { Some(OnConflict::Ignore) } else { self.conflict_policy(table) };
         let assignments = vec![Assignment { column: column.name.clone(), value }];
         Some(Statement::Update(Update { table: table.name.clone(), or, assignments, filter }))

@@ -1,9 +1,48 @@
 //! Tables, indexes and views.
 
 use super::state::never_negative;
-use super::{Column, Generator, Relation, Rules, Table};
+use super::{Column, Generator, Relation, Rules, Table, choices};
 use crate::dialect::{Feature, Partitioning, TableOption};
 use crate::sql::*;
+
+choices! {
+    odds {
+        PARTITIONED = "schema.partitioned": 12,
+        STRICT = "schema.strict": 12,
+        WITHOUT_ROWID = "schema.without-rowid": 35,
+        TEMPORARY = "schema.temporary": 6,
+        TABLE_OPTION = "schema.option": 50,
+        ROWID_ALIAS = "schema.column.rowid-alias": 50,
+        KEY_DESC = "schema.column.key.desc": 20,
+        AUTOINCREMENT = "schema.column.autoincrement": 8,
+        GENERATED = "schema.column.generated": 7,
+        STORED = "schema.column.generated.stored": 50,
+        NOT_NULL = "schema.column.not-null": 22,
+        UNIQUE = "schema.column.unique": 14,
+        DEFAULT = "schema.column.default": 10,
+        NEVER_NEGATIVE = "schema.column.never-negative": 25,
+        REFERENCES = "schema.column.references": 3,
+        COLLATION = "schema.column.collation": 22,
+        ON_CONFLICT = "schema.on-conflict": 8,
+        TABLE_UNIQUE = "schema.unique": 8,
+        TABLE_CHECK = "schema.check": 6,
+        KEY_COLLATION = "schema.index.collation": 15,
+        INDEX_DESC = "schema.index.desc": 20,
+        /// Of an index for a given query.
+        INDEX_UNIQUE = "schema.index.unique": 25,
+        EXPRESSION = "schema.index.expression": 25,
+        MORE_COLUMNS = "schema.index.more-columns": 40,
+        PARTIAL = "schema.index.partial": 25,
+        PARTIAL_NOT_NULL = "schema.index.partial.not-null": 50,
+        METHOD = "schema.index.method": 30,
+    }
+    choose {
+        CONFLICT: OnConflict = "schema.on-conflict.action" { Ignore: 1, Replace: 1 },
+    }
+    choose enum {
+        KEY: Key = "schema.primary-key" { Column: 40, Composite: 12, None: 48 },
+    }
+}
 
 /// What may stand in a key, a CHECK or a generated column.
 const IN_SCHEMA: Rules = Rules { subqueries: false, qualified: false, identity: false, indexable: true };
@@ -27,7 +66,7 @@ impl<'a> Generator<'a> {
     pub(super) fn create_table(&mut self) -> Vec<Statement> {
         let mut create = self.table();
         let mut made = Vec::new();
-        if self.rng.chance(12)
+        if self.odds(&PARTITIONED)
             && let Some((partitioning, column)) = self.partitioning(&create)
         {
             create.temporary = false;
@@ -62,17 +101,18 @@ impl<'a> Generator<'a> {
     /// A table of any shape.
     pub fn table(&mut self) -> CreateTable {
         let count = self.rng.between(1, self.policy.max_columns);
-        let primary_key = match self.rng.below(100) {
-            _ if !self.dialect.can(Feature::UniqueKeys) => PrimaryKey::None,
-            0..40 => PrimaryKey::Column(self.rng.below(count)),
-            40..52 if count > 1 => PrimaryKey::Composite,
-            _ => PrimaryKey::None,
+        let keys = self.dialect.can(Feature::UniqueKeys);
+        let applies = |key| keys && (key != Key::Composite || count > 1);
+        let primary_key = match self.choose_or(&KEY, Key::None, applies) {
+            Key::Column => PrimaryKey::Column(self.rng.below(count)),
+            Key::Composite => PrimaryKey::Composite,
+            Key::None => PrimaryKey::None,
         };
         let design = Design {
-            strict: self.dialect.can(Feature::StrictTables) && self.rng.chance(12),
+            strict: self.dialect.can(Feature::StrictTables) && self.odds(&STRICT),
             without_rowid: self.dialect.can(Feature::WithoutRowid)
                 && primary_key != PrimaryKey::None
-                && self.rng.chance(35),
+                && self.odds(&WITHOUT_ROWID),
             primary_key,
         };
         let name = self.fresh_name('t');
@@ -90,7 +130,7 @@ impl<'a> Generator<'a> {
             options.push(Name::from("STRICT"));
         }
         options.extend(self.table_option(&columns));
-        let temporary = self.dialect.can(Feature::TempTables) && self.rng.chance(6);
+        let temporary = self.dialect.can(Feature::TempTables) && self.odds(&TEMPORARY);
         CreateTable { name, temporary, columns, constraints, options, query: None }
     }
 
@@ -101,7 +141,7 @@ impl<'a> Generator<'a> {
         let long = columns.iter().any(|column| dialect.is_prefixed(&column.ty));
         let fits = |option: &TableOption| (option.long_values || !long) && (option.generated || !generated);
         if dialect.table_options.iter().all(|option| option.weight == 0)
-            || !(dialect.can(Feature::TableOptionNeeded) || self.rng.chance(50))
+            || !(dialect.can(Feature::TableOptionNeeded) || self.odds(&TABLE_OPTION))
         {
             return None;
         }
@@ -131,7 +171,7 @@ impl<'a> Generator<'a> {
     fn column_def(&mut self, name: Name, at: usize, design: &Design, before: &[ColumnDef]) -> ColumnDef {
         let key = design.primary_key == PrimaryKey::Column(at);
         let mut ty = self.data_type(design.strict);
-        if key && self.dialect.can(Feature::RowidAlias) && !design.without_rowid && self.rng.chance(50) {
+        if key && self.dialect.can(Feature::RowidAlias) && !design.without_rowid && self.odds(&ROWID_ALIAS) {
             // The rowid alias, the most special column SQLite has.
             ty = DataType::new("INTEGER", Kind::Int);
         }
@@ -140,12 +180,13 @@ impl<'a> Generator<'a> {
         }
         let mut constraints = Vec::new();
         if key {
-            let desc = self.rng.chance(20) && self.dialect.can(Feature::OrderedKeys);
+            let desc = self.odds(&KEY_DESC) && self.dialect.can(Feature::OrderedKeys);
             let alias = !desc && !design.without_rowid && ty.name.eq_ignore_ascii_case("integer");
-            let autoincrement = alias && self.dialect.can(Feature::Autoincrement) && self.rng.chance(8);
+            let autoincrement =
+                alias && self.dialect.can(Feature::Autoincrement) && self.odds(&AUTOINCREMENT);
             let on_conflict = self.conflict_clause();
             constraints.push(ColumnConstraint::PrimaryKey { desc, autoincrement, on_conflict });
-        } else if self.dialect.can(Feature::GeneratedColumns) && at > 0 && self.rng.chance(7) {
+        } else if self.dialect.can(Feature::GeneratedColumns) && at > 0 && self.odds(&GENERATED) {
             // Whatever it computes must fit its type.
             if design.strict {
                 ty = DataType::new("ANY", Kind::Any);
@@ -156,24 +197,27 @@ impl<'a> Generator<'a> {
             }
             let kind = self.dialect.is_typed().then_some(ty.kind);
             let expr = self.generated_expr(before, kind);
-            let stored = self.rng.chance(50) || !self.dialect.can(Feature::VirtualColumns);
+            let stored = self.odds(&STORED) || !self.dialect.can(Feature::VirtualColumns);
             constraints.push(ColumnConstraint::Generated { expr, stored });
         } else {
-            if self.rng.chance(22) {
+            if self.odds(&NOT_NULL) {
                 constraints.push(ColumnConstraint::NotNull);
             }
-            if self.dialect.can(Feature::UniqueKeys) && self.rng.chance(14) && self.dialect.is_key(&ty) {
+            if self.dialect.can(Feature::UniqueKeys) && self.odds(&UNIQUE) && self.dialect.is_key(&ty) {
                 constraints.push(ColumnConstraint::Unique { on_conflict: self.conflict_clause() });
             }
-            if self.rng.chance(10) && !self.dialect.is_prefixed(&ty) {
+            if self.odds(&DEFAULT) && !self.dialect.is_prefixed(&ty) {
                 let value = self.stored_value(&ty, false);
                 constraints.push(ColumnConstraint::Default(Expr::Literal(value)));
             }
-            if ty.kind == Kind::Int && self.dialect.can(Feature::CheckConstraints) && self.rng.chance(25) {
+            if ty.kind == Kind::Int
+                && self.dialect.can(Feature::CheckConstraints)
+                && self.odds(&NEVER_NEGATIVE)
+            {
                 constraints.retain(|constraint| !matches!(constraint, ColumnConstraint::Default(_)));
                 constraints.push(ColumnConstraint::Check(never_negative(&name)));
             }
-            if self.rng.chance(3)
+            if self.odds(&REFERENCES)
                 && let Some(parent) = self.state.base_tables().next()
                 && self.dialect.can(Feature::ForeignKeys)
             {
@@ -183,7 +227,7 @@ impl<'a> Generator<'a> {
         }
         let generated = constraints.iter().any(is_generated) && !self.dialect.can(Feature::DynamicTyping);
         let settled = generated || ty.name.contains("COLLATE");
-        let collated = self.has_collation(ty.kind) && !settled && self.rng.chance(22);
+        let collated = self.has_collation(ty.kind) && !settled && self.odds(&COLLATION);
         let collation = if collated { self.rng.choose(&self.dialect.collations).cloned() } else { None };
         if let Some(collation) = collation {
             constraints.push(ColumnConstraint::Collate(collation));
@@ -197,8 +241,8 @@ impl<'a> Generator<'a> {
     }
 
     fn conflict_clause(&mut self) -> Option<OnConflict> {
-        let wanted = self.dialect.can(Feature::ConflictClauses) && self.rng.chance(8);
-        wanted.then(|| *self.rng.pick(&[OnConflict::Ignore, OnConflict::Replace]))
+        let wanted = self.dialect.can(Feature::ConflictClauses) && self.odds(&ON_CONFLICT);
+        wanted.then(|| self.choose(&CONFLICT))
     }
 
     /// An expression over the plain columns of a table that is being made; of any kind, or of this one.
@@ -228,10 +272,10 @@ impl<'a> Generator<'a> {
         if design.primary_key == PrimaryKey::Composite && !plain.is_empty() {
             constraints.push(TableConstraint::PrimaryKey(self.constraint_keys(&plain)));
         }
-        if self.dialect.can(Feature::UniqueKeys) && self.rng.chance(8) && !plain.is_empty() {
+        if self.dialect.can(Feature::UniqueKeys) && self.odds(&TABLE_UNIQUE) && !plain.is_empty() {
             constraints.push(TableConstraint::Unique(self.constraint_keys(&plain)));
         }
-        if self.dialect.can(Feature::CheckConstraints) && self.rng.chance(6) {
+        if self.dialect.can(Feature::CheckConstraints) && self.odds(&TABLE_CHECK) {
             let relation = Relation { alias: name.clone(), columns: known.clone().into() };
             let check = self.over_table(&relation, IN_SCHEMA, |g| g.predicate(1));
             constraints.push(TableConstraint::Check(check));
@@ -271,9 +315,9 @@ impl<'a> Generator<'a> {
 
     fn key_modifiers(&mut self, kind: Kind) -> (Option<Name>, bool) {
         let collated =
-            self.has_collation(kind) && self.dialect.can(Feature::CollatedKeys) && self.rng.chance(15);
+            self.has_collation(kind) && self.dialect.can(Feature::CollatedKeys) && self.odds(&KEY_COLLATION);
         let collation = if collated { self.rng.choose(&self.dialect.collations).cloned() } else { None };
-        (collation, self.dialect.can(Feature::OrderedIndexes) && self.rng.chance(20))
+        (collation, self.dialect.can(Feature::OrderedIndexes) && self.odds(&INDEX_DESC))
     }
 
     pub(super) fn create_index(&mut self, unique: bool) -> Option<Statement> {
@@ -293,7 +337,7 @@ impl<'a> Generator<'a> {
         }
         let read = self.state.base_tables_of(query);
         let table = *self.rng.choose(&read)?;
-        let unique = self.dialect.can(Feature::UniqueKeys) && !table.partitioned && self.rng.chance(25);
+        let unique = self.dialect.can(Feature::UniqueKeys) && !table.partitioned && self.odds(&INDEX_UNIQUE);
         self.index_on(table, unique)
     }
 
@@ -301,7 +345,7 @@ impl<'a> Generator<'a> {
         let relation = Relation { alias: table.name.clone(), columns: table.columns.clone() };
         let mut keys = Vec::new();
         let method = self.index_method(table, unique);
-        if method.is_none() && self.dialect.can(Feature::ExpressionIndexes) && self.rng.chance(25) {
+        if method.is_none() && self.dialect.can(Feature::ExpressionIndexes) && self.odds(&EXPRESSION) {
             let (expr, kind) = self.over_table(&relation, IN_SCHEMA, |g| {
                 let kind = g.kind();
                 (g.value_expr(kind, 2), kind)
@@ -315,14 +359,14 @@ impl<'a> Generator<'a> {
         }
         if let Some((_, methods_keys)) = &method {
             keys = methods_keys.clone();
-        } else if keys.is_empty() || self.rng.chance(40) {
+        } else if keys.is_empty() || self.odds(&MORE_COLUMNS) {
             let is_key = |column: &&Column| self.dialect.has_keys(column.ty.kind);
             let columns: Vec<&Column> = table.columns.iter().filter(is_key).collect();
             keys.extend(self.column_keys(&columns));
         }
-        let filter = (self.dialect.can(Feature::PartialIndexes) && self.rng.chance(25)).then(|| {
+        let filter = (self.dialect.can(Feature::PartialIndexes) && self.odds(&PARTIAL)).then(|| {
             self.over_table(&relation, IN_SCHEMA, |g| match g.column(Kind::Any) {
-                Some(column) if g.rng.chance(50) => column.expr.is_not(Truth::Null),
+                Some(column) if g.odds(&PARTIAL_NOT_NULL) => column.expr.is_not(Truth::Null),
                 _ => g.predicate(1),
             })
         });
@@ -335,7 +379,7 @@ impl<'a> Generator<'a> {
     /// Another kind of index, with keys that it takes.
     fn index_method(&mut self, table: &Table, unique: bool) -> Option<(Name, Vec<IndexKey>)> {
         let dialect = self.dialect;
-        if unique || dialect.index_methods.is_empty() || !self.rng.chance(30) {
+        if unique || dialect.index_methods.is_empty() || !self.odds(&METHOD) {
             return None;
         }
         let method = self.rng.pick(&dialect.index_methods);

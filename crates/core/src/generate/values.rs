@@ -1,8 +1,26 @@
 //! Constants: boundary values, and above all values that are in the data.
 
-use super::Generator;
+use super::{Generator, choices};
 use crate::dialect::Feature;
 use crate::sql::{DataType, Kind, Value};
+
+choices! {
+    odds {
+        NULL = "value.null": 8,
+        TRUE = "value.true": 50,
+        WHOLE_DECIMAL = "value.decimal.whole": 60,
+        /// A value of a kind that the column is not declared with.
+        CROSSING = "value.crossing": 15,
+    }
+    choose {
+        ANY_KIND: Kind = "value.kind" { Int: 45, Text: 35, Real: 15, Blob: 5 },
+    }
+    choose enum {
+        INT: Int = "value.int" { Small: 6, Medium: 1, Boundary: 3 },
+        REAL: Real = "value.real" { Quarters: 5, Boundary: 5 },
+        TEXT: Text = "value.text" { Known: 6, Number: 2, Letters: 2 },
+    }
+}
 
 const INTS: &[i64] = &[
     0,
@@ -116,13 +134,13 @@ fn other(kind: Kind, text: &str) -> Value {
 impl Generator<'_> {
     /// A value of the kind; `Any` is any of them. NULL now and then.
     pub fn value(&mut self, kind: Kind) -> Value {
-        if self.rng.chance(8) { Value::Null } else { self.some_value(kind) }
+        if self.odds(&NULL) { Value::Null } else { self.some_value(kind) }
     }
 
     /// A value of the kind that is not NULL.
     pub fn some_value(&mut self, kind: Kind) -> Value {
         match kind {
-            Kind::Bool if self.dialect.can(Feature::BoolLiterals) => Value::Bool(self.rng.chance(50)),
+            Kind::Bool if self.dialect.can(Feature::BoolLiterals) => Value::Bool(self.odds(&TRUE)),
             Kind::Bool => Value::Int(self.rng.below(2) as i64),
             Kind::Int => Value::Int(self.int()),
             Kind::Real => Value::Real(self.real()),
@@ -133,12 +151,11 @@ impl Generator<'_> {
                 let size = hundredths.abs();
                 Value::Decimal(format!("{sign}{}.{:02}", size / 100, size % 100))
             }
-            Kind::Decimal if self.rng.chance(60) => Value::Int(self.int()),
+            Kind::Decimal if self.odds(&WHOLE_DECIMAL) => Value::Int(self.int()),
             Kind::Decimal => Value::Real(self.real()),
             Kind::Blob => Value::Blob(self.rng.pick(BLOBS).to_vec()),
             Kind::Any => {
-                let kind =
-                    [Kind::Int, Kind::Text, Kind::Real, Kind::Blob][self.rng.weighted(&[45, 35, 15, 5])];
+                let kind = self.choose(&ANY_KIND);
                 self.some_value(kind)
             }
             Kind::Text => Value::Text(self.text()),
@@ -158,7 +175,7 @@ impl Generator<'_> {
     /// A value to store in a column of this type: its own kind and within its range, or, where the
     /// engine takes anything, sometimes not.
     pub fn stored_value(&mut self, ty: &DataType, crossing: bool) -> Value {
-        if crossing && self.rng.chance(15) {
+        if crossing && self.odds(&CROSSING) {
             return self.some_value(Kind::Any);
         }
         let mut value = self.some_value(ty.kind);
@@ -182,25 +199,25 @@ impl Generator<'_> {
     }
 
     fn int(&mut self) -> i64 {
-        match self.rng.below(10) {
-            0..6 => self.rng.below(8) as i64 - 2,
-            6 => self.rng.below(2000) as i64 - 1000,
-            _ => *self.rng.pick(INTS),
+        match self.choose(&INT) {
+            Int::Small => self.rng.below(8) as i64 - 2,
+            Int::Medium => self.rng.below(2000) as i64 - 1000,
+            Int::Boundary => *self.rng.pick(INTS),
         }
     }
 
     fn real(&mut self) -> f64 {
-        match self.rng.below(10) {
-            0..5 => (self.rng.below(40) as f64 - 10.0) / 4.0,
-            _ => *self.rng.pick(REALS),
+        match self.choose(&REAL) {
+            Real::Quarters => (self.rng.below(40) as f64 - 10.0) / 4.0,
+            Real::Boundary => *self.rng.pick(REALS),
         }
     }
 
     fn text(&mut self) -> String {
-        match self.rng.below(10) {
-            0..6 => self.rng.pick(TEXTS).to_string(),
-            6 | 7 => self.int().to_string(),
-            _ => {
+        match self.choose(&TEXT) {
+            Text::Known => self.rng.pick(TEXTS).to_string(),
+            Text::Number => self.int().to_string(),
+            Text::Letters => {
                 let letters = b"aAbB01 %_.";
                 (0..self.rng.between(1, 4)).map(|_| char::from(*self.rng.pick(letters))).collect()
             }

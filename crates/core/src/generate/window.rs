@@ -4,44 +4,70 @@
 //! frame is ordered. Where keys of all tables in FROM put the rows in a total order, no row has a peer: then any
 //! window function of the engine's catalog, and any frame.
 
-use super::{Generator, Rules};
+use super::{Generator, Rules, choices};
 use crate::dialect::Feature;
 use crate::sql::*;
+
+choices! {
+    odds {
+        /// Over rows in a total order, if keys give one.
+        TOTAL_ORDER = "window.total-order": 60,
+        PARTITION = "window.partition": 60,
+        ORDER = "window.order": 60,
+        NULLS = "window.nulls": 15,
+        DESC = "window.desc": 35,
+        OF_CATALOG = "window.total-order.catalog": 75,
+        TOTAL_PARTITION = "window.total-order.partition": 40,
+        FIRST_KEY = "window.total-order.first-key": 40,
+        TOTAL_DESC = "window.total-order.desc": 40,
+        ROWS = "window.total-order.frame": 60,
+        FRAME = "window.frame": 35,
+        FROM_START = "window.frame.from-start": 65,
+        TO_END = "window.frame.to-end": 50,
+        EXCLUDE = "window.frame.exclude": 25,
+    }
+    choose {
+        NULLS_ORDER: NullsOrder = "window.nulls.order" { First: 1, Last: 1 },
+        EXCLUSION: FrameExclude = "window.frame.exclusion" { CurrentRow: 1, Group: 1, Ties: 1 },
+    }
+    choose enum {
+        FUNCTION: Function = "window.function" { Rank: 3, Edge: 1, Aggregate: 6 },
+        ROWS_START: RowsStart = "window.rows.start" { Unbounded: 1, Offset: 1, CurrentRow: 1 },
+        ROWS_END: RowsEnd = "window.rows.end" { Unbounded: 1, Offset: 1, CurrentRow: 1 },
+    }
+}
 
 impl Generator<'_> {
     /// A window over the rows of the innermost query.
     pub(super) fn window(&mut self) -> Option<Expr> {
-        if self.rng.chance(60)
+        if self.odds(&TOTAL_ORDER)
             && let Some(window) = self.window_without_peers()
         {
             return Some(window);
         }
-        let partition = self.identical(|g| g.own_column(Kind::Any)).filter(|_| self.rng.chance(60));
+        let partition = self.identical(|g| g.own_column(Kind::Any)).filter(|_| self.odds(&PARTITION));
         let key = self.identical(|g| g.own_column(Kind::Any))?.expr;
         let ranks = ["RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST"];
-        let (function, needs_order) = match self.rng.below(10) {
-            0..3 => {
+        let (function, needs_order) = match self.choose(&FUNCTION) {
+            Function::Rank => {
                 let name = *self.rng.pick(&ranks);
                 self.note_window(name);
                 (Aggregate::new(name, Vec::new()), true)
             }
-            3 => {
+            Function::Edge => {
                 let name = *self.rng.pick(&["FIRST_VALUE", "LAST_VALUE"]);
                 self.note_window(name);
                 (Aggregate::new(name, vec![key.clone()]), true)
             }
-            _ => match self.exact_aggregate().0 {
+            Function::Aggregate => match self.exact_aggregate().0 {
                 Expr::Aggregate(aggregate) => (*aggregate, false),
                 _ => return None,
             },
         };
-        let ordered = needs_order || self.rng.chance(60);
-        let nulls = self.dialect.can(Feature::NullsOrder) && self.rng.chance(15);
-        let order = OrderItem {
-            expr: key,
-            desc: self.rng.chance(35),
-            nulls: nulls.then(|| *self.rng.pick(&[NullsOrder::First, NullsOrder::Last])),
-        };
+        let ordered = needs_order || self.odds(&ORDER);
+        let nulls = self.dialect.can(Feature::NullsOrder) && self.odds(&NULLS);
+        let order =
+            OrderItem { expr: key, desc: self.odds(&DESC), nulls: nulls.then(|| self.choose(&NULLS_ORDER)) };
         let spec = WindowSpec {
             partition_by: partition.into_iter().map(|column| column.expr).collect(),
             order_by: if ordered { vec![order] } else { Vec::new() },
@@ -60,22 +86,22 @@ impl Generator<'_> {
     /// A window over rows in a total order.
     fn window_without_peers(&mut self) -> Option<Expr> {
         let keys = self.total_order()?;
-        let function = match self.rng.chance(75) {
+        let function = match self.odds(&OF_CATALOG) {
             true => self.window_of_catalog()?,
             false => match self.exact_aggregate().0 {
                 Expr::Aggregate(aggregate) => *aggregate,
                 _ => return None,
             },
         };
-        let partition = self.identical(|g| g.own_column(Kind::Any)).filter(|_| self.rng.chance(40));
-        let first = self.identical(|g| g.own_column(Kind::Any)).filter(|_| self.rng.chance(40));
+        let partition = self.identical(|g| g.own_column(Kind::Any)).filter(|_| self.odds(&TOTAL_PARTITION));
+        let first = self.identical(|g| g.own_column(Kind::Any)).filter(|_| self.odds(&FIRST_KEY));
         let keys = first.into_iter().map(|column| column.expr).chain(keys);
-        let order = |expr| OrderItem { expr, desc: self.rng.chance(40), nulls: None };
+        let order = |expr| OrderItem { expr, desc: self.odds(&TOTAL_DESC), nulls: None };
         let order_by = keys.map(order).collect();
         // What numbers rows or looks at a distance sees the whole partition.
         let is = |names: &[&str]| names.iter().any(|name| function.name.eq_ignore_ascii_case(name));
         let framed = is(&["COUNT", "SUM", "MIN", "MAX", "FIRST_VALUE", "LAST_VALUE", "NTH_VALUE"]);
-        let frame = if framed && self.rng.chance(60) { Some(self.frame_of_rows()) } else { None };
+        let frame = if framed && self.odds(&ROWS) { Some(self.frame_of_rows()) } else { None };
         let partition_by = partition.into_iter().map(|column| column.expr).collect();
         let spec = WindowSpec { partition_by, order_by, frame };
         Some(Expr::Window(Box::new(Window { function, over: Over::Spec(spec) })))
@@ -121,15 +147,15 @@ impl Generator<'_> {
     fn frame_of_rows(&mut self) -> Frame {
         use FrameBound::*;
         let some = |g: &mut Self| Box::new(Expr::int(g.rng.between(1, 2) as i64));
-        let start = match self.rng.below(3) {
-            0 => UnboundedPreceding,
-            1 => Preceding(some(self)),
-            _ => CurrentRow,
+        let start = match self.choose(&ROWS_START) {
+            RowsStart::Unbounded => UnboundedPreceding,
+            RowsStart::Offset => Preceding(some(self)),
+            RowsStart::CurrentRow => CurrentRow,
         };
-        let end = match self.rng.below(3) {
-            0 => UnboundedFollowing,
-            1 => Following(some(self)),
-            _ => CurrentRow,
+        let end = match self.choose(&ROWS_END) {
+            RowsEnd::Unbounded => UnboundedFollowing,
+            RowsEnd::Offset => Following(some(self)),
+            RowsEnd::CurrentRow => CurrentRow,
         };
         Frame { unit: FrameUnit::Rows, start, end, exclude: None }
     }
@@ -137,14 +163,13 @@ impl Generator<'_> {
     /// A frame that begins and ends between peers.
     fn frame(&mut self) -> Option<Frame> {
         use FrameBound::*;
-        if !self.rng.chance(35) {
+        if !self.odds(&FRAME) {
             return None;
         }
-        let start = if self.rng.chance(65) { UnboundedPreceding } else { CurrentRow };
-        let end = if self.rng.chance(50) { UnboundedFollowing } else { CurrentRow };
-        let exclude = self.dialect.can(Feature::WindowExclude) && self.rng.chance(25);
-        let exclusions = [FrameExclude::CurrentRow, FrameExclude::Group, FrameExclude::Ties];
-        let exclude = exclude.then(|| *self.rng.pick(&exclusions));
+        let start = if self.odds(&FROM_START) { UnboundedPreceding } else { CurrentRow };
+        let end = if self.odds(&TO_END) { UnboundedFollowing } else { CurrentRow };
+        let exclude = self.dialect.can(Feature::WindowExclude) && self.odds(&EXCLUDE);
+        let exclude = exclude.then(|| self.choose(&EXCLUSION));
         Some(Frame { unit: FrameUnit::Range, start, end, exclude })
     }
 }

@@ -14,3 +14,8 @@ mod tests;
 pub use query::{loosen, query};
 pub use sequence::{Step, What, is_material, sequence};
 pub use statement::statement;
+
+/// Every choice of the mutations.
+pub(crate) fn choices() -> impl Iterator<Item = &'static dyn crate::generate::Named> {
+    std::iter::empty()
+}

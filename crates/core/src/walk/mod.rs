@@ -12,7 +12,7 @@ use crate::database::Mark;
 use crate::dialect::Dialect;
 use crate::engine::{Harm, Reply, Stop, Trouble};
 use crate::finding::{Evidence, Origin, Verdict};
-use crate::generate::{Generator, Luck, Policy};
+use crate::generate::{CHANGE_FIRST, Generator, Luck, Policy};
 use crate::guide::Entry;
 use crate::oracle::{self, Oracle, crash};
 use crate::rng::Rng;
@@ -222,7 +222,7 @@ impl Visit<'_, '_, '_> {
 
     /// Some cases first change the state.
     fn change_now_and_then(&mut self, mut rng: Rng) -> Result<Rng, Stop> {
-        if rng.chance(self.walk.policy.change_share) {
+        if self.walk.policy.weights.odds(&CHANGE_FIRST, &mut rng) {
             let (statements, drawn);
             (statements, drawn, rng) = self.draw(rng, |generator| generator.change());
             self.change(statements, &drawn)?;
