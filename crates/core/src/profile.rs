@@ -14,6 +14,9 @@
 //! A name with a slash is an option of a choice: it is drawn in proportion to its weight among the options that apply.
 //! A name without one is a percentage, or a size (`size.…`). Weight 0 means never, unless nothing else applies.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -25,7 +28,7 @@ use crate::mutate;
 /// Every choice with its name and default weight.
 pub fn choices() -> &'static [Listed] {
     static ALL: LazyLock<Vec<Listed>> = LazyLock::new(|| {
-        generate::choices().chain(mutate::choices()).flat_map(|choice| choice.listed()).collect()
+        generate::every_choice().chain(mutate::every_choice()).flat_map(|choice| choice.listed()).collect()
     });
     &ALL
 }

@@ -173,32 +173,40 @@ impl Weights {
         happens
     }
 
-    /// One of the options. `weigh` may change weights (0: it does not apply here), `instead` may replace what was
-    /// drawn.
+    fn is_given(&self, slots: std::ops::Range<usize>) -> bool {
+        self.given.iter().take(slots.end).skip(slots.start).any(Option::is_some)
+    }
+
+    /// One of the options. `weigh` may change weights (0: it does not apply here); `instead` tells which other option
+    /// is taken where one does not apply though it has a weight.
     #[inline]
     fn choose<T: Copy>(
         &self,
         choice: &Choice<T>,
         rng: &mut Rng,
         weigh: impl Fn(T, u32) -> u32,
-        instead: impl FnOnce(T) -> Option<usize>,
+        instead: impl Fn(T) -> Option<usize>,
     ) -> T {
-        let first = choice.slot.first(choice.options.len());
+        let options = choice.options;
+        let first = choice.slot.first(options.len());
         let mut room = [0; MOST_OPTIONS];
-        let weights = &mut room[..choice.options.len()];
-        for (at, (option, _, default)) in choice.options.iter().enumerate() {
-            weights[at] = weigh(*option, self.weight(first + at, *default));
+        let weights = &mut room[..options.len()];
+        let tuned = self.is_given(first..first + options.len());
+        for (at, (option, _, default)) in options.iter().enumerate() {
+            // Under a profile, options are drawn in proportion among those that apply: 0 means never.
+            let applies = !tuned || instead(*option).is_none();
+            weights[at] = if applies { weigh(*option, self.weight(first + at, *default)) } else { 0 };
         }
         // A profile may leave nothing that applies here. Something has to be drawn.
-        if weights.iter().all(|weight| *weight == 0) {
-            for (at, (option, _, default)) in choice.options.iter().enumerate() {
+        if tuned && weights.iter().all(|weight| *weight == 0) {
+            for (at, (option, _, default)) in options.iter().enumerate() {
                 weights[at] = weigh(*option, *default);
             }
         }
         let drawn = rng.weighted(weights);
-        let taken = instead(choice.options[drawn].0).unwrap_or(drawn);
+        let taken = instead(options[drawn].0).unwrap_or(drawn);
         self.count(first + taken);
-        choice.options[taken].0
+        options[taken].0
     }
 }
 
@@ -238,7 +246,7 @@ impl Generator<'_> {
         &mut self,
         choice: &Choice<T>,
         otherwise: T,
-        applies: impl FnOnce(T) -> bool,
+        applies: impl Fn(T) -> bool,
     ) -> T {
         self.choose_instead(
             choice,
@@ -253,7 +261,7 @@ impl Generator<'_> {
         &mut self,
         choice: &Choice<T>,
         weigh: impl Fn(T, u32) -> u32,
-        instead: impl FnOnce(T) -> T,
+        instead: impl Fn(T) -> T,
     ) -> T {
         let place = |drawn: T| {
             let instead = instead(drawn);

@@ -16,6 +16,7 @@ mod expr;
 mod operation;
 mod plan;
 pub mod policy;
+mod predicate;
 mod query;
 mod recursion;
 mod resolve;
@@ -23,7 +24,7 @@ mod rows;
 mod schema;
 pub mod state;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod values;
 mod window;
 
@@ -43,7 +44,7 @@ use crate::rng::Rng;
 use crate::sql::{CommonTable, Expr, Kind, Name};
 
 /// Every choice of the generator, file by file.
-pub(crate) fn choices() -> impl Iterator<Item = &'static dyn Named> {
+pub(crate) fn every_choice() -> impl Iterator<Item = &'static dyn Named> {
     let files = [
         plan::CHOICES,
         schema::CHOICES,
@@ -56,6 +57,7 @@ pub(crate) fn choices() -> impl Iterator<Item = &'static dyn Named> {
         compose::CHOICES,
         window::CHOICES,
         aggregate::CHOICES,
+        predicate::CHOICES,
         expr::CHOICES,
         operation::CHOICES,
     ];

@@ -105,3 +105,27 @@ fn changed_queries_are_sql_and_mostly_others() {
     }
     assert!(changed > 400, "{changed} of 500 were changed");
 }
+
+/// A query of one constant is a query of another one, wherever the constant stands.
+#[test]
+fn constants_are_changed_wherever_they_stand() {
+    let (dialect, state) = (dialect(), state("CREATE TABLE t0 (c0 INT, c1 TEXT)"));
+    let never = ["replace", "splice", "wrap", "drop-clause", "add-clause", "join", "double"];
+    let profile = never.map(|name| (format!("mutate.query/{name}"), 0));
+    let policy = Policy::profile(&profile.into()).expect("names of mutations");
+    for base in [
+        "SELECT CASE WHEN t0.c0 THEN 1 END FROM t0",
+        "SELECT t0.c0 FROM t0 WHERE t0.c1 LIKE 'a%'",
+        "SELECT MAX(t0.c0 + 1) FROM t0",
+        "SELECT t0.c0 FROM t0 JOIN t0 AS t1 ON t1.c0 IN (1)",
+        "SELECT COUNT(t0.c0) FILTER (WHERE t0.c0 > 1) FROM t0",
+    ] {
+        let Statement::Query(base) = parsed(base).remove(0) else { panic!("not a query") };
+        let changed = (0..20).filter(|seed| {
+            let mut other = (*base).clone();
+            query(&mut Generator::new(Rng::new(*seed), &dialect, &state, &policy), &mut other, None);
+            other != *base
+        });
+        assert!(changed.count() > 10, "{base:?}");
+    }
+}

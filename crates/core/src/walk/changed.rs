@@ -34,8 +34,8 @@ impl Visit<'_, '_, '_> {
         self.depth = entry.depth + 1;
         let failures = self.session.failures();
         let donor = self.trail.corpus.donor(&mut rng).cloned();
-        let steps =
-            mutate::sequence(&mut rng, &entry.setup, donor.as_ref().map(|donor| donor.setup.as_slice()));
+        let donated = donor.as_ref().map(|donor| donor.setup.as_slice());
+        let (steps, _, rng) = self.draw(rng, |generator| mutate::sequence(generator, &entry.setup, donated));
         self.build_changed(steps, rng)?;
         if self.session.database().state().tables.is_empty() {
             return Ok(true);

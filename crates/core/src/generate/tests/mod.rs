@@ -1,6 +1,6 @@
 //! What is drawn, by its trees alone.
 
-mod recorded;
+pub(crate) mod recorded;
 
 use super::{Column, Generator, Policy, Stage, State};
 use crate::dialect::Dialect;

@@ -9,7 +9,7 @@ use crate::sql::render::to_sql;
 use crate::sql::*;
 
 /// A dialect that has learned a few operations of each kind.
-pub(super) fn learned(name: &str) -> Dialect {
+pub(crate) fn learned(name: &str) -> Dialect {
     let ty = |name: &str, kind, values: [&str; 3]| SampleType {
         name: name.into(),
         kind,
@@ -57,7 +57,7 @@ pub(super) fn learned(name: &str) -> Dialect {
 }
 
 /// The statements that build one database, and one of every kind that is drawn over it in each of its cases.
-pub(super) fn statements(dialect: &Dialect, policy: &Policy, seed: u64, cases: u64) -> Vec<Statement> {
+pub(crate) fn statements(dialect: &Dialect, policy: &Policy, seed: u64, cases: u64) -> Vec<Statement> {
     let mut state = State::default();
     let mut statements = Vec::new();
     let mut rng = Rng::for_case(seed, 0, 0);
