@@ -3,6 +3,9 @@
 //! Written out here (xoshiro256++ seeded by splitmix64) rather than taken from a crate, because a seed
 //! that a user wrote down must mean the same case after a dependency has moved on.
 
+#![warn(missing_docs)]
+
+/// A source of random numbers.
 #[derive(Clone, Debug)]
 pub struct Rng {
     state: [u64; 4],
@@ -17,6 +20,7 @@ fn splitmix(state: &mut u64) -> u64 {
 }
 
 impl Rng {
+    /// The numbers of a seed.
     pub fn new(seed: u64) -> Self {
         let mut s = seed;
         Rng { state: std::array::from_fn(|_| splitmix(&mut s)) }
@@ -33,6 +37,7 @@ impl Rng {
         Rng::new(mixed)
     }
 
+    /// The next number, any of 64 bits.
     pub fn draw(&mut self) -> u64 {
         let [a, b, c, d] = &mut self.state;
         let result = a.wrapping_add(*d).rotate_left(23).wrapping_add(*a);

@@ -120,6 +120,7 @@ impl<'a> Generator<'a> {
         self.state.base_tables().nth(at)
     }
 
+    /// Another value for one of the dialect's settings.
     pub fn setting(&mut self) -> Option<Statement> {
         let dialect = self.dialect;
         self.pick_setting(&dialect.settings)
@@ -130,6 +131,7 @@ impl<'a> Generator<'a> {
         self.pick_setting(&dialect.initial_settings)
     }
 
+    /// One of these settings with one of its values.
     pub fn pick_setting(&mut self, settings: &[Setting]) -> Option<Statement> {
         let setting = self.rng.choose(settings)?;
         Some(Statement::Set { name: setting.name.clone(), value: self.rng.pick(&setting.values).clone() })

@@ -4,6 +4,7 @@ use super::State;
 use crate::sql::visit::{Visitor, walk_select, walk_table};
 use crate::sql::*;
 
+/// The rows that a query looks at.
 pub fn of_query(query: &Query, state: &State) -> usize {
     Cost { state, common: Vec::new() }.query(query)
 }

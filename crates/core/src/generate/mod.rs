@@ -6,6 +6,8 @@
 //! drawn, and reads the [`State`] of the database. What it draws is valid by construction as far as
 //! the state tells.
 
+#![warn(missing_docs)]
+
 mod aggregate;
 mod alone;
 mod change;
@@ -64,10 +66,15 @@ pub(crate) fn every_choice() -> impl Iterator<Item = &'static dyn Named> {
     files.into_iter().flatten().copied()
 }
 
+/// Draws statements and their parts for one case.
 pub struct Generator<'a> {
+    /// The randomness of the case.
     pub rng: Rng,
+    /// What can be drawn at all.
     pub dialect: &'a Dialect,
+    /// The database that is drawn over.
     pub state: &'a State,
+    /// How large and how often.
     pub policy: &'a Policy,
     /// What became of operations in this database; none: nothing is known.
     luck: Option<&'a Luck>,
@@ -79,6 +86,7 @@ pub struct Generator<'a> {
     given_names: usize,
     /// Rows of the FROM in the making, if nothing filtered them.
     product: usize,
+    /// What may stand in the expression in the making.
     pub rules: Rules,
     /// The catalog's numbers of the operations that were drawn.
     pub drawn_operations: Vec<u32>,
@@ -107,11 +115,14 @@ impl Default for Rules {
 /// A table, view or derived table that a query can name columns of.
 #[derive(Clone, Debug)]
 pub struct Relation {
+    /// What its columns are qualified with.
     pub alias: Name,
+    /// What is known of them.
     pub columns: Arc<Vec<Column>>,
 }
 
 impl<'a> Generator<'a> {
+    /// A generator with nothing in scope yet.
     pub fn new(rng: Rng, dialect: &'a Dialect, state: &'a State, policy: &'a Policy) -> Self {
         Generator {
             rng,

@@ -42,6 +42,7 @@ pub struct Luck {
 }
 
 impl Luck {
+    /// Keeps what became of a statement with these operations.
     pub fn note(&mut self, operations: &[u32], succeeded: bool) {
         for operation in operations {
             let failures = self.failures.entry(*operation).or_insert(0);

@@ -17,16 +17,23 @@ choices! {
 /// One step of building a database; each is drawn over the state that the steps before it left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
+    /// A setting that must be made before the first table.
     InitialSetting,
+    /// A setting that can be made at any time.
     Setting,
+    /// A table.
     Table,
     /// A unique index can only be promised to succeed while the table is empty.
     UniqueIndex,
+    /// An index.
     Index,
     /// Rows for the table of this number.
     Rows(usize),
+    /// A view.
     View,
+    /// A change to what is there: rows, schema, settings.
     Change,
+    /// Statistics of what is there.
     Analyze,
 }
 

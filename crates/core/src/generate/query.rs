@@ -46,6 +46,7 @@ choices! {
 
 /// A FROM clause, whose relations are in the generator's scope.
 pub struct From {
+    /// What stands in it, separated by commas.
     pub tables: Vec<TableRef>,
 }
 
@@ -254,6 +255,7 @@ impl<'a> Generator<'a> {
         drawn
     }
 
+    /// A relation joined to one more.
     pub fn joined(&mut self, left: TableRef) -> TableRef {
         let natural_possible = self.relations().len() == 1;
         let right = self.relation();

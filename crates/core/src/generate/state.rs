@@ -11,20 +11,29 @@ use crate::sql::*;
 /// Values kept per column to draw constants from.
 pub(super) const POOL_SIZE: usize = 24;
 
+/// What a database holds, as far as its statements tell.
 #[derive(Clone, Debug, Default)]
 pub struct State {
+    /// Tables and views, in the order in which they were made.
     pub tables: Vec<Table>,
+    /// Indexes, in the order in which they were made.
     pub indexes: Vec<Index>,
     /// For each prefix the first number that no name has had: names are never used twice.
     unused: BTreeMap<char, usize>,
 }
 
+/// A table or a view.
 #[derive(Clone, Debug)]
 pub struct Table {
+    /// What queries call it.
     pub name: Name,
+    /// It is a view.
     pub is_view: bool,
+    /// It lasts as long as the session.
     pub temporary: bool,
+    /// It takes only values of its columns' types, where the dialect has both kinds of tables.
     pub strict: bool,
+    /// Its rows have a number of their own.
     pub has_rowid: bool,
     /// Rows inserted less rows deleted, as far as it is known; of a view, as if its tables were joined on nothing.
     pub rows: usize,
@@ -42,15 +51,22 @@ pub struct Table {
     pub unreplaceable: bool,
 }
 
+/// A column of a table, a view or a derived table.
 #[derive(Clone, Debug)]
 pub struct Column {
+    /// What expressions call it.
     pub name: Name,
+    /// As it is declared; without a name if it is computed.
     pub ty: DataType,
+    /// Declared NOT NULL, or a key that implies it.
     pub not_null: bool,
+    /// No two rows have the same value.
     pub unique: bool,
+    /// Computed from others: nothing can be put in.
     pub generated: bool,
     /// Takes integers only: SQLite's `INTEGER PRIMARY KEY`.
     pub rowid_alias: bool,
+    /// As it is declared.
     pub collation: Option<Name>,
     /// Some constraint, index or view names it: it cannot be dropped.
     pub pinned: bool,
@@ -65,15 +81,19 @@ pub struct Column {
     pub pool: Vec<Value>,
 }
 
+/// An index that was made by a statement of its own.
 #[derive(Clone, Debug)]
 pub struct Index {
+    /// By which it can be dropped.
     pub name: Name,
+    /// The table that it is on.
     pub table: Name,
     /// The statement that would make it again; none once its table was altered.
     pub definition: Option<CreateIndex>,
 }
 
 impl Column {
+    /// A column as its definition describes it.
     pub fn from_def(def: &ColumnDef, dialect: &Dialect) -> Column {
         let mut column = Column {
             name: def.name.clone(),
@@ -153,6 +173,7 @@ impl Column {
 }
 
 impl State {
+    /// A table or view by its name.
     pub fn table(&self, name: &str) -> Option<&Table> {
         self.tables.iter().find(|table| table.name == name)
     }
@@ -161,6 +182,7 @@ impl State {
         self.tables.iter_mut().find(|table| table.name == name)
     }
 
+    /// The tables that are no views.
     pub fn base_tables(&self) -> impl Iterator<Item = &Table> {
         self.tables.iter().filter(|table| !table.is_view)
     }
