@@ -17,6 +17,7 @@ mutations! {
         drop_clause::DropClause: 10,
         add_clause::AddClause: 10,
         join::Join: 8,
+        shift::Shift: 8,
         double::Double: 3,
     }
 }
