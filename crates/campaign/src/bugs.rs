@@ -1,17 +1,24 @@
 //! The bugs of a campaign: findings with one signature, of which the smallest example is kept.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use dissent_core::finding::{Class, Signature};
+use dissent_core::dialect::Dialect;
+use dissent_core::finding::{Class, Finding, Signature};
+use dissent_core::reduce::Weight;
+use dissent_core::triage::known::Known;
+use dissent_core::triage::span;
 use serde::{Deserialize, Serialize};
 
 /// One entry of `bugs.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bug {
+    /// The name of its directory.
     pub id: String,
+    /// The oracle that found its smallest example.
     pub oracle: String,
+    /// How grave it is.
     pub class: Class,
-    /// None for a finding that was not reduced: what it has in common with others is not known.
+    /// What its findings have in common; none for a finding that was not reduced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<Signature>,
     /// The known bug or behaviour it is.
@@ -22,12 +29,43 @@ pub struct Bug {
     pub versions: Option<String>,
     /// How many findings were this bug.
     pub count: u64,
-    /// Of the setup of its smallest example.
+    /// The statements in the setup of its smallest example.
     pub statements: usize,
+    /// The tokens of its smallest example.
     pub tokens: usize,
     /// `findings/ID` of the campaign, wherever that is now.
     #[serde(skip)]
     pub directory: PathBuf,
+}
+
+impl Bug {
+    /// What a finding shows, seen once.
+    pub(crate) fn of(finding: &Finding, directory: &Path, dialect: &Dialect, known: &[Known]) -> Bug {
+        // Only of a reduced finding it can be said what it is.
+        let entry = known.iter().find(|known| finding.triage.signature.is_some() && known.marks(finding));
+        Bug {
+            id: id(directory),
+            oracle: finding.case.subject.oracle.clone(),
+            class: finding.evidence.class,
+            signature: finding.triage.signature.clone(),
+            known: entry.map(|known| known.id.clone()),
+            versions: finding.triage.history.as_ref().map(span),
+            count: 1,
+            statements: finding.case.setup.len(),
+            tokens: Weight::of(&finding.case, dialect).tokens,
+            directory: directory.to_path_buf(),
+        }
+    }
+
+    /// How large its smallest example is.
+    pub(crate) fn size(&self) -> (usize, usize) {
+        (self.tokens, self.statements)
+    }
+}
+
+/// The name of a finding that is on disk.
+pub fn id(directory: &Path) -> String {
+    directory.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 #[derive(Debug, Default)]
@@ -59,9 +97,7 @@ impl Bugs {
         };
         match self.list.iter().position(same) {
             None => Sorted::New,
-            Some(at) if (bug.tokens, bug.statements) < (self.list[at].tokens, self.list[at].statements) => {
-                Sorted::Smaller(at)
-            }
+            Some(at) if bug.size() < self.list[at].size() => Sorted::Smaller(at),
             Some(at) => Sorted::Again(at),
         }
     }
@@ -96,7 +132,11 @@ mod tests {
             id: "norec-wrong-rows-000000".to_string(),
             oracle: "norec".to_string(),
             class: Class::WrongRows,
-            signature: signature.map(str::to_string),
+            signature: signature.map(|fails| Signature {
+                fails: fails.to_string(),
+                message: Vec::new(),
+                features: Default::default(),
+            }),
             known: None,
             versions: None,
             count: 1,

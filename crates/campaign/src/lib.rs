@@ -1,27 +1,68 @@
-//! A campaign: many workers hunting one target, their findings on disk, the user informed.
+//! Campaigns of Dissent: worker processes that hunt for logic bugs in one database, findings that are kept on disk,
+//! reduced, sorted into bugs and compared with what is known.
+//!
+//! ```no_run
+//! use std::time::Duration;
+//! use dissent_campaign::Campaign;
+//!
+//! fn main() -> anyhow::Result<()> {
+//!     // Workers are processes of this very program: this has to come first.
+//!     dissent_campaign::run_worker_if_asked();
+//!     let outcome = Campaign::builder().target("sqlite").time(Duration::from_secs(60)).run()?;
+//!     println!("{} new bugs", outcome.new_bugs().count());
+//!     Ok(())
+//! }
+//! ```
+//!
+//! [`Campaign`] is the way in, [`Config`] all that it can be told, [`Observer`] all that it tells. Beside hunting
+//! there is what can be done with a finding: [`replay`], [`reduce`], [`date`] it over versions, [`add_known`]; and
+//! [`ScriptCheck`], which has the oracles check queries that a user wrote. [`store`] and [`record`] read what is on disk.
+//!
+//! Errors are [`anyhow::Error`]s: sentences for the user, of which nothing but the text is promised.
 
-pub mod bugs;
-pub mod catalog;
-pub mod death;
-mod desk;
-pub mod duration;
+#![warn(missing_docs)]
+
+mod bench;
+mod bugs;
+mod builds;
+mod campaign;
+mod catalog;
+mod check;
+mod config;
+mod crash;
+mod dating;
+mod intake;
+mod known;
 mod observer;
 mod plan;
-pub mod position;
+mod pool;
 pub mod record;
-pub mod reducer;
-pub mod regroup;
-pub mod scripts;
+mod reducer;
+mod regroup;
+mod replay;
+mod scripts;
 pub mod store;
-pub mod summary;
+mod summary;
 mod supervisor;
-pub mod system;
-pub mod worker;
+mod system;
+mod tested;
+mod worker;
 
-pub use observer::Observer;
-pub use plan::{Growth, Guidance, Outcome, Plan};
-pub use supervisor::Supervisor;
-
-/// Exit codes of a worker.
-const WELL: u8 = 0;
-const TROUBLE: u8 = 2;
+pub use bench::{Bench, Library, plain_and_counting};
+pub use bugs::Bug;
+pub use builds::{Build, own_builds, released_versions};
+pub use campaign::{Builder, Campaign, Outcome};
+pub use catalog::{KeptCatalog, obtain as obtain_catalog};
+pub use check::{ScriptCheck, read_scripts};
+pub use config::{Allowance, Config};
+pub use dating::date;
+pub use known::{NewEntry, add_known, all_known_of, known_of};
+pub use observer::{Observer, Progress, Step};
+pub use plan::Growth;
+pub use reducer::{Reduced, Watcher, reduce};
+pub use regroup::regroup;
+pub use replay::{Replay, replay};
+pub use summary::{FindingLine, GuideFigures, OperationFigures, PredicateFigures, Summary};
+pub use tested::Tested;
+pub use worker::protocol::{CheckOutcome, Difference, Label, OracleTally, Replayed, Script};
+pub use worker::{report_panics, run_worker_if_asked};

@@ -1,93 +1,52 @@
-//! What a campaign is to do, and what came of it.
+//! A campaign with all questions settled, and what came of it.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
-use dissent_core::guide;
 use dissent_core::triage::known::{Avoid, Known};
-use dissent_engine::Source;
 use serde::{Deserialize, Serialize};
 
 use crate::bugs::Bug;
 use crate::catalog::KeptCatalog;
-use crate::position::Position;
-use crate::reducer::Allowance;
-use crate::worker::protocol::{HuntTask, Tally, Task, TrailTask};
-/// What a campaign is to do, all questions settled.
-#[derive(Clone, Debug)]
+use crate::config::Config;
+use crate::tested::Tested;
+use crate::worker::protocol::{HuntTask, Tally, Task};
+
+/// What a campaign is to do, and what was found out when it started.
 pub struct Plan {
-    /// As the user named it, without credentials.
-    pub target: String,
-    pub source: Source,
-    pub dialect: String,
-    pub engine_version: String,
+    pub config: Config,
+    pub tested: Tested,
     /// What the engine can compute, and the file that holds it.
-    pub catalog: Option<Arc<KeptCatalog>>,
-    pub oracles: Vec<String>,
-    pub seed: u64,
-    pub jobs: u64,
-    pub time: Option<Duration>,
-    pub max_cases: Option<u64>,
-    /// Errors of one arm only are validated before they are findings.
-    pub error_validation: bool,
-    pub max_findings: Option<u64>,
-    pub hang_limit: Duration,
-    pub worker_memory: u64,
-    pub log_statements: Option<PathBuf>,
-    /// What reducing one finding may cost; none: findings stay as they are found.
-    pub reduce: Option<Allowance>,
-    /// Keep every example of a bug, not only the smallest.
-    pub keep_duplicates: bool,
+    pub catalog: Option<KeptCatalog>,
     /// Bugs and behaviours that are known of this version.
     pub known: Vec<Known>,
     /// Where to go on, if the campaign was there before.
     pub position: Option<Position>,
-    /// In the names of the databases that workers make on somebody's server.
-    pub mark: String,
-    pub guidance: Guidance,
 }
 
-/// How a campaign learns from what it runs.
+/// `position.json`: how far a campaign is. Written after each finding and now and then in between. Every finding
+/// that is on disk comes from a database before these, so none is found twice; what a kill loses is work without
+/// findings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Guidance {
-    pub guide: guide::Kind,
-    /// What is new is only counted.
-    #[serde(default)]
-    pub counts_only: bool,
-    /// Scripts that users gave to start from.
-    #[serde(default)]
-    pub seeds: Vec<PathBuf>,
-    /// Nothing is drawn anew.
-    #[serde(default)]
-    pub seeds_only: bool,
+pub struct Position {
+    /// For each worker the database it comes to next.
+    pub next_databases: Vec<u64>,
+    /// For each worker the cases it may still run, if that is limited.
+    pub cases_left: Vec<Option<u64>>,
 }
 
-impl Default for Guidance {
-    fn default() -> Guidance {
-        Guidance { guide: guide::Kind::None, counts_only: false, seeds: Vec::new(), seeds_only: false }
+impl Position {
+    /// Of a campaign that has not begun.
+    pub fn start(config: &Config) -> Position {
+        Position {
+            next_databases: (0..config.jobs).collect(),
+            cases_left: (0..config.jobs).map(|worker| config.share_of_cases(worker)).collect(),
+        }
     }
 }
 
 impl Plan {
-    /// The first database of a worker.
-    pub(crate) fn first_database(&self, worker: u64) -> u64 {
-        let position = self.position.as_ref();
-        position.and_then(|position| position.next_databases.get(worker as usize).copied()).unwrap_or(worker)
-    }
-
-    /// The cases of one worker: an even share, the first ones taking what is left over.
-    pub(crate) fn share_of_cases(&self, worker: u64) -> Option<u64> {
-        if let Some(position) = &self.position {
-            return position.cases_left.get(worker as usize).copied().flatten();
-        }
-        Plan::even_share(self.max_cases, worker, self.jobs)
-    }
-
-    pub fn even_share(cases: Option<u64>, worker: u64, jobs: u64) -> Option<u64> {
-        cases.map(|cases| cases / jobs + u64::from(worker < cases % jobs))
-    }
-
+    /// What a worker is to do from a database on.
     pub(crate) fn task(
         &self,
         worker: u64,
@@ -95,31 +54,15 @@ impl Plan {
         max_cases: Option<u64>,
         corpus: PathBuf,
     ) -> Task {
-        let Guidance { guide, counts_only, seeds, seeds_only } = &self.guidance;
-        let learns = *guide != guide::Kind::None || !seeds.is_empty();
-        let share = seeds.iter().skip(worker as usize).step_by(self.jobs as usize);
-        Task::Hunt(HuntTask {
-            source: self.source.clone(),
-            dialect: self.dialect.clone(),
-            oracles: self.oracles.clone(),
-            seed: self.seed,
+        Task::Hunt(Box::new(HuntTask {
+            config: self.config.clone(),
+            worker,
             first_database,
-            step: self.jobs,
             max_cases,
-            error_validation: self.error_validation,
             avoid: self.avoid(),
-            log_statements: self.statement_log(worker),
             catalog: self.catalog.as_ref().map(|kept| kept.path.clone()),
-            trail: learns.then(|| TrailTask {
-                guide: *guide,
-                keeps: !counts_only,
-                corpus,
-                worker,
-                alone: self.jobs == 1,
-                seeds: share.cloned().collect(),
-                seeds_only: *seeds_only,
-            }),
-        })
+            corpus,
+        }))
     }
 
     /// What triggers known bugs, all together.
@@ -128,21 +71,10 @@ impl Plan {
         self.known.iter().for_each(|known| avoid.add(&known.avoid));
         avoid
     }
-
-    /// One file per worker: their statements have no common order.
-    pub fn statement_log(&self, worker: u64) -> Option<PathBuf> {
-        let path = self.log_statements.as_ref()?;
-        if self.jobs == 1 {
-            return Some(path.clone());
-        }
-        let mut name = path.as_os_str().to_owned();
-        name.push(format!(".{worker}"));
-        Some(PathBuf::from(name))
-    }
 }
 
-/// What came of a campaign.
-pub struct Outcome {
+/// What came of a campaign, counted.
+pub struct Results {
     pub tally: Tally,
     pub bugs: Vec<Bug>,
     pub unstable: u64,
@@ -161,7 +93,10 @@ pub struct Outcome {
 /// How much the guide had seen at a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Growth {
+    /// Since the campaign started.
     pub seconds: f64,
+    /// Statements that were run by then.
     pub statements: u64,
+    /// Edges or steps of plans that were seen by then.
     pub features: u64,
 }

@@ -9,9 +9,9 @@ use dissent_core::finding::Finding;
 use dissent_core::report;
 use serde::Serialize;
 
-pub const FINDING_FILE: &str = "finding.json";
+pub(crate) const FINDING_FILE: &str = "finding.json";
 /// The finding as the hunt saw it, once `finding.json` holds a reduced one.
-pub const ORIGINAL_FINDING_FILE: &str = "finding.original.json";
+pub(crate) const ORIGINAL_FINDING_FILE: &str = "finding.original.json";
 const SCRIPT_FILE: &str = "repro.sql";
 const REPORT_FILE: &str = "report.md";
 /// The script as it was found: reduction rewrites the others and leaves this one.
@@ -42,7 +42,7 @@ pub fn directory_of(path: &Path) -> anyhow::Result<PathBuf> {
 }
 
 /// The files of a finding that has just been found.
-pub fn new_files(finding: &Finding, dialect: &Dialect) -> anyhow::Result<Vec<(&'static str, String)>> {
+pub(crate) fn new_files(finding: &Finding, dialect: &Dialect) -> anyhow::Result<Vec<(&'static str, String)>> {
     let script = report::repro(finding, dialect);
     Ok(vec![
         (ORIGINAL_SCRIPT_FILE, script.clone()),
@@ -86,6 +86,6 @@ pub fn replace(path: &Path, text: &str) -> anyhow::Result<()> {
         .with_context(|| format!("cannot write {}", path.display()))
 }
 
-pub fn pretty(value: &impl Serialize) -> anyhow::Result<String> {
+pub(crate) fn pretty(value: &impl Serialize) -> anyhow::Result<String> {
     Ok(serde_json::to_string_pretty(value)? + "\n")
 }

@@ -6,12 +6,11 @@ use std::path::{Path, PathBuf};
 
 use dissent_core::dialect::Dialect;
 use dissent_core::finding::Finding;
-use dissent_core::reduce::Weight;
+use dissent_core::triage::causes;
 use dissent_core::triage::known::Known;
-use dissent_core::triage::{causes, span};
 
-use super::bugs::Bug;
-use super::store::{self, DUPLICATES, FINDINGS};
+use crate::bugs::Bug;
+use crate::store::{self, DUPLICATES, FINDINGS};
 
 /// Sorts findings into bugs again, moves each to where it belongs, and writes the list. Nothing is removed. What
 /// has no history stays where it is.
@@ -25,54 +24,34 @@ pub fn regroup(
     let listed: BTreeMap<String, Bug> =
         store::read_bugs(campaign)?.into_iter().map(|bug| (bug.id.clone(), bug)).collect();
     let names = causes(&findings.iter().collect::<Vec<_>>());
-    let mut groups: BTreeMap<Name, Vec<usize>> = BTreeMap::new();
+    let mut groups: BTreeMap<Name, Vec<Bug>> = BTreeMap::new();
     for (at, finding) in findings.iter().enumerate() {
-        let entry = known.iter().find(|known| finding.triage.signature.is_some() && known.marks(finding));
-        let name = match (entry, &names[at]) {
-            (Some(known), _) => Name::Known(known.id.clone()),
+        let dialect = Dialect::load(&finding.dialect, &finding.engine_version)?;
+        let bug = Bug::of(finding, &directories[at], &dialect, known);
+        let name = match (&bug.known, &names[at]) {
+            (Some(known), _) => Name::Known(known.clone()),
             (None, Some(name)) => Name::Cause(name.clone()),
             // One that is kept beside a bug stays beside it, and one that waits to be reduced goes on waiting.
-            (None, None) if !listed.contains_key(&id(&directories[at])) => continue,
+            (None, None) if !listed.contains_key(&bug.id) => continue,
             (None, None) => Name::Own(at),
         };
-        groups.entry(name).or_default().push(at);
+        groups.entry(name).or_default().push(bug);
     }
     let mut bugs = Vec::new();
-    for (name, members) in groups {
-        let size = |at: &usize| -> anyhow::Result<(usize, usize)> {
-            let finding = &findings[*at];
-            let dialect = Dialect::load(&finding.dialect, &finding.engine_version)?;
-            Ok((Weight::of(&finding.case, &dialect).tokens, finding.case.setup.len()))
-        };
-        let mut sized = Vec::new();
-        for at in &members {
-            // A name that was shown stays, if there is one.
-            sized.push((!is_listed(&directories[*at]), size(at)?, *at));
-        }
-        sized.sort();
-        let Some(&(_, (tokens, statements), example)) = sized.first() else { continue };
-        let counted = members.iter().filter_map(|at| listed.get(&id(&directories[*at])));
-        let count = if all_are_kept { members.len() as u64 } else { counted.map(|bug| bug.count).sum() };
-        for (at, directory) in members.iter().map(|at| (*at, &directories[*at])) {
-            let place = if at == example { FINDINGS } else { DUPLICATES };
-            if is_listed(directory) != (place == FINDINGS) {
-                store::move_within(campaign, place, directory)?;
+    for mut examples in groups.into_values() {
+        // A name that was shown stays, if there is one.
+        examples.sort_by_key(|bug| (!is_listed(&bug.directory), bug.size()));
+        let counted = examples.iter().filter_map(|bug| listed.get(&bug.id));
+        let count = if all_are_kept { examples.len() as u64 } else { counted.map(|bug| bug.count).sum() };
+        for (at, example) in examples.iter().enumerate() {
+            let place = if at == 0 { FINDINGS } else { DUPLICATES };
+            if is_listed(&example.directory) != (place == FINDINGS) {
+                store::move_within(campaign, place, &example.directory)?;
             }
         }
-        let finding = &findings[example];
-        let id = id(&directories[example]);
-        bugs.push(Bug {
-            oracle: finding.case.subject.oracle.clone(),
-            class: finding.evidence.class,
-            signature: finding.triage.signature.clone(),
-            known: if let Name::Known(known) = name { Some(known) } else { None },
-            versions: finding.triage.history.as_ref().map(span),
-            count: count.max(1),
-            statements,
-            tokens,
-            directory: campaign.join(FINDINGS).join(&id),
-            id,
-        });
+        let smallest = examples.swap_remove(0);
+        let directory = campaign.join(FINDINGS).join(&smallest.id);
+        bugs.push(Bug { count: count.max(1), directory, ..smallest });
     }
     store::write_bugs(campaign, &bugs)?;
     Ok(bugs)
@@ -91,8 +70,4 @@ enum Name {
 /// Whether a finding stands among the bugs, not among further examples of them.
 fn is_listed(directory: &Path) -> bool {
     directory.parent().is_some_and(|parent| parent.ends_with(FINDINGS))
-}
-
-fn id(directory: &Path) -> String {
-    directory.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }

@@ -6,55 +6,93 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use dissent_core::dialect::Dialect;
 use dissent_core::finding::Finding;
+use dissent_core::guide;
 use dissent_core::report;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
 
-use super::bugs::Bug;
-use super::position::Position;
-use super::record::{self, FINDING_FILE, ORIGINAL_FINDING_FILE, pretty};
-use super::{Guidance, Plan};
-use crate::duration::UtcTime;
+use crate::bugs::Bug;
+use crate::config::Config;
+use crate::plan::Position;
+use crate::record::{self, FINDING_FILE, ORIGINAL_FINDING_FILE, pretty};
+use crate::summary::Summary;
 use crate::system;
+use crate::tested::Tested;
 
-pub const CAMPAIGN_FILE: &str = "campaign.json";
+pub(crate) const CAMPAIGN_FILE: &str = "campaign.json";
 const SUMMARY_FILE: &str = "summary.json";
-pub const FINDINGS: &str = "findings";
+pub(crate) const FINDINGS: &str = "findings";
 const UNSTABLE: &str = "unstable";
-pub const DUPLICATES: &str = "duplicates";
+pub(crate) const DUPLICATES: &str = "duplicates";
 /// Where campaigns go that the user names no place for.
-pub const DEFAULT_PARENT: &str = "dissent-out";
+const DEFAULT_PARENT: &str = "dissent-out";
 const BUGS_FILE: &str = "bugs.json";
 const POSITION_FILE: &str = "position.json";
 
 /// `campaign.json`: what was run, enough to run it again.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CampaignFile {
     format: u32,
     dissent_version: String,
     started: String,
-    pub target: String,
+    /// The dialect of the engine that was tested.
     pub dialect: String,
+    /// The version that the engine said it has.
     pub engine_version: String,
-    pub oracles: Vec<String>,
-    pub seed: u64,
-    pub jobs: u64,
-    pub time_seconds: Option<u64>,
-    pub max_cases: Option<u64>,
-    pub max_findings: Option<u64>,
-    pub hang_limit_seconds: u64,
-    /// None: findings are not reduced.
-    pub reduce_checks: Option<u64>,
-    pub keep_duplicates: bool,
     /// In the names of the databases that its workers made on somebody's server.
     #[serde(default)]
-    pub mark: String,
-    #[serde(default)]
-    pub guidance: Guidance,
+    pub(crate) mark: String,
+    /// What the campaign was to do.
+    pub config: Config,
+}
+
+impl CampaignFile {
+    pub(crate) fn new(config: &Config, tested: &Tested, mark: &str) -> CampaignFile {
+        CampaignFile {
+            format: 2,
+            dissent_version: env!("CARGO_PKG_VERSION").to_string(),
+            started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            dialect: tested.dialect_name().to_string(),
+            engine_version: tested.engine_version.clone(),
+            mark: mark.to_string(),
+            config: config.clone(),
+        }
+    }
+
+    fn parse(json: Json) -> anyhow::Result<CampaignFile> {
+        match json["format"].as_u64() {
+            Some(1) => Ok(serde_json::from_value(from_format_1(json))?),
+            Some(2) => Ok(serde_json::from_value(json)?),
+            Some(format) => {
+                bail!("it has format {format}, and this version of Dissent reads formats 1 and 2")
+            }
+            None => bail!("it has no format number"),
+        }
+    }
+}
+
+/// Format 1 had no configuration: most options stood beside the rest, some under other names, some were not kept.
+fn from_format_1(old: Json) -> Json {
+    let seconds = |field: &str| old[field].as_u64().map(|seconds| json!(Duration::from_secs(seconds)));
+    let mut config = old.clone();
+    config["time"] = json!(seconds("time_seconds"));
+    config["hang_limit"] = json!(seconds("hang_limit_seconds"));
+    let time = Config::default().reduce.map(|allowance| allowance.time);
+    config["reduce"] =
+        old["reduce_checks"].as_u64().map_or(Json::Null, |checks| json!({"checks": checks, "time": time}));
+    config["guide"] = json!(guide::Kind::None);
+    for (name, value) in old["guidance"].as_object().into_iter().flatten() {
+        config[name] = value.clone();
+    }
+    let mut new = old;
+    new["config"] = config;
+    new
 }
 
 /// Reads what a campaign was to do.
@@ -64,12 +102,12 @@ pub fn read_campaign(directory: &Path) -> anyhow::Result<CampaignFile> {
         bail!("{shown} holds no campaign of Dissent");
     }
     let text = fs::read(directory.join(CAMPAIGN_FILE)).with_context(|| format!("cannot read {shown}"))?;
-    serde_json::from_slice(&text)
-        .map_err(|error| anyhow!("{shown}/{CAMPAIGN_FILE} cannot be gone on with: {error}"))
+    let parsed = serde_json::from_slice(&text).map_err(anyhow::Error::new).and_then(CampaignFile::parse);
+    parsed.with_context(|| format!("{shown}/{CAMPAIGN_FILE} cannot be used"))
 }
 
 /// How far a campaign was; none if it was killed before it began.
-pub fn read_position(directory: &Path) -> anyhow::Result<Option<Position>> {
+pub(crate) fn read_position(directory: &Path) -> anyhow::Result<Option<Position>> {
     read_optional(&directory.join(POSITION_FILE))
 }
 
@@ -79,7 +117,7 @@ pub fn read_bugs(directory: &Path) -> anyhow::Result<Vec<Bug>> {
 }
 
 /// What a campaign wrote of itself when it ended.
-pub fn read_summary<T: DeserializeOwned>(directory: &Path) -> anyhow::Result<T> {
+pub fn read_summary(directory: &Path) -> anyhow::Result<Summary> {
     let summary = read_optional(&directory.join(SUMMARY_FILE))?;
     summary.with_context(|| format!("{} holds no campaign that has ended", directory.display()))
 }
@@ -95,17 +133,10 @@ fn read_optional<T: DeserializeOwned>(path: &Path) -> anyhow::Result<Option<T>> 
     }
 }
 
-pub struct Store {
+pub(crate) struct Store {
     root: PathBuf,
     /// Shared with the thread that reduces.
     dialect: Arc<Dialect>,
-}
-
-/// A finding that is on disk.
-#[derive(Clone, Debug)]
-pub struct StoredFinding {
-    pub id: String,
-    pub directory: PathBuf,
 }
 
 /// Refuses a directory that holds anything: nothing of the user's, and no campaign, is ever overwritten.
@@ -132,8 +163,7 @@ pub fn check_vacant(directory: &Path) -> anyhow::Result<()> {
 
 impl Store {
     /// Makes the directory: the one the user named, or a new one named after the target and the time.
-    pub fn create(named: Option<&Path>, plan: &Plan) -> anyhow::Result<Store> {
-        let now = UtcTime::now();
+    pub fn create(named: Option<&Path>, campaign: &CampaignFile) -> anyhow::Result<Store> {
         let root = match named {
             Some(directory) => {
                 check_vacant(directory)?;
@@ -141,36 +171,21 @@ impl Store {
                     .with_context(|| format!("cannot make the output directory {}", directory.display()))?;
                 directory.to_path_buf()
             }
-            None => create_default(&plan.target, &now)?,
+            None => create_default(&campaign.config.target)?,
         };
-        let store = Store { root, dialect: Arc::new(Dialect::load(&plan.dialect, &plan.engine_version)?) };
-        let campaign = CampaignFile {
-            format: 1,
-            dissent_version: env!("CARGO_PKG_VERSION").to_string(),
-            started: now.rfc3339(),
-            target: plan.target.clone(),
-            dialect: plan.dialect.clone(),
-            engine_version: plan.engine_version.clone(),
-            oracles: plan.oracles.clone(),
-            seed: plan.seed,
-            jobs: plan.jobs,
-            time_seconds: plan.time.map(|time| time.as_secs()),
-            max_cases: plan.max_cases,
-            max_findings: plan.max_findings,
-            hang_limit_seconds: plan.hang_limit.as_secs(),
-            reduce_checks: plan.reduce.map(|allowance| allowance.checks),
-            keep_duplicates: plan.keep_duplicates,
-            mark: plan.mark.clone(),
-            guidance: plan.guidance.clone(),
-        };
+        let store = Store::at(&root, campaign)?;
         store.write(CAMPAIGN_FILE, &pretty(&campaign)?)?;
         Ok(store)
     }
 
+    fn at(root: &Path, campaign: &CampaignFile) -> anyhow::Result<Store> {
+        let dialect = Arc::new(Dialect::load(&campaign.dialect, &campaign.engine_version)?);
+        Ok(Store { root: root.to_path_buf(), dialect })
+    }
+
     /// Opens the directory of a campaign that goes on, and clears away what a kill left half done.
-    pub fn reopen(root: &Path, plan: &Plan) -> anyhow::Result<Store> {
-        let dialect = Arc::new(Dialect::load(&plan.dialect, &plan.engine_version)?);
-        let store = Store { root: root.to_path_buf(), dialect };
+    pub fn reopen(root: &Path, campaign: &CampaignFile) -> anyhow::Result<Store> {
+        let store = Store::at(root, campaign)?;
         for kind in [FINDINGS, UNSTABLE] {
             let entries = fs::read_dir(root.join(kind)).into_iter().flatten().filter_map(Result::ok);
             for path in entries.map(|entry| entry.path()).filter(|path| is_hidden(path)) {
@@ -194,13 +209,13 @@ impl Store {
     }
 
     /// Puts a finding on disk; `None` if it is there already.
-    pub fn add_finding(&self, finding: &Finding) -> anyhow::Result<Option<StoredFinding>> {
+    pub fn add_finding(&self, finding: &Finding) -> anyhow::Result<Option<PathBuf>> {
         let files = record::new_files(finding, &self.dialect)?;
         self.add(FINDINGS, finding, &files)
     }
 
     /// Keeps a difference that did not hold; `None` if it is there already.
-    pub fn add_unstable(&self, finding: &Finding) -> anyhow::Result<Option<StoredFinding>> {
+    pub fn add_unstable(&self, finding: &Finding) -> anyhow::Result<Option<PathBuf>> {
         self.add(UNSTABLE, finding, &[(FINDING_FILE, pretty(finding)?)])
     }
 
@@ -245,8 +260,8 @@ impl Store {
         write_bugs(&self.root, bugs)
     }
 
-    pub fn write_summary(&self, json: &str) -> anyhow::Result<()> {
-        self.write(SUMMARY_FILE, json)
+    pub fn write_summary(&self, summary: &Summary) -> anyhow::Result<()> {
+        self.write(SUMMARY_FILE, &summary.json()?)
     }
 
     fn add(
@@ -254,7 +269,7 @@ impl Store {
         kind: &str,
         finding: &Finding,
         files: &[(&str, String)],
-    ) -> anyhow::Result<Option<StoredFinding>> {
+    ) -> anyhow::Result<Option<PathBuf>> {
         let parent = self.root.join(kind);
         for digits in [6, 8, 12, 16] {
             let id = report::id(finding, digits);
@@ -267,7 +282,7 @@ impl Store {
             }
             write_directory(&parent, &id, files)
                 .with_context(|| format!("cannot write the finding {}", directory.display()))?;
-            return Ok(Some(StoredFinding { id, directory }));
+            return Ok(Some(directory));
         }
         Ok(None)
     }
@@ -278,12 +293,12 @@ impl Store {
 }
 
 /// `bugs.json`: the list of bugs with their counts.
-pub fn write_bugs(campaign: &Path, bugs: &[Bug]) -> anyhow::Result<()> {
+pub(crate) fn write_bugs(campaign: &Path, bugs: &[Bug]) -> anyhow::Result<()> {
     record::replace(&campaign.join(BUGS_FILE), &pretty(&bugs)?)
 }
 
 /// Moves a finding to where the campaign keeps those of another kind.
-pub fn move_within(campaign: &Path, kind: &str, directory: &Path) -> anyhow::Result<PathBuf> {
+pub(crate) fn move_within(campaign: &Path, kind: &str, directory: &Path) -> anyhow::Result<PathBuf> {
     let parent = campaign.join(kind);
     let to = parent.join(directory.file_name().unwrap_or_default());
     fs::create_dir_all(&parent)
@@ -295,6 +310,17 @@ pub fn move_within(campaign: &Path, kind: &str, directory: &Path) -> anyhow::Res
 /// Whether a directory holds a campaign.
 pub fn is_campaign(directory: &Path) -> bool {
     directory.join(CAMPAIGN_FILE).is_file()
+}
+
+/// The campaign that began last, of those in the default place.
+pub fn newest() -> anyhow::Result<PathBuf> {
+    let parent = Path::new(DEFAULT_PARENT);
+    let entries = fs::read_dir(parent).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    let started = |path: &PathBuf| path.join(CAMPAIGN_FILE).metadata().and_then(|meta| meta.modified()).ok();
+    let campaigns = entries.filter(|path| is_campaign(path));
+    campaigns
+        .max_by_key(|path| (started(path), path.clone()))
+        .with_context(|| format!("there is no campaign under {}; name its directory", parent.display()))
 }
 
 /// The directories of a campaign's findings, by name.
@@ -358,11 +384,11 @@ fn holds_subject(directory: &Path, finding: &Finding) -> bool {
 }
 
 /// `dissent-out/sqlite-3.30.1-20240229-235959`; two hunts in one second get a number.
-fn create_default(target: &str, now: &UtcTime) -> anyhow::Result<PathBuf> {
+fn create_default(target: &str) -> anyhow::Result<PathBuf> {
     let parent = Path::new(DEFAULT_PARENT);
     fs::create_dir_all(parent)
         .context("cannot make the output directory dissent-out (--out names another place)")?;
-    let name = format!("{}-{}", file_name_safe(target), now.compact());
+    let name = format!("{}-{}", file_name_safe(target), jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S"));
     for attempt in 1..100 {
         let suffix = if attempt == 1 { String::new() } else { format!("-{attempt}") };
         let directory = parent.join(format!("{name}{suffix}"));
@@ -386,9 +412,9 @@ fn file_name_safe(target: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dissent_core::finding::{Class, Evidence, FINDING_FORMAT, Origin};
+    use dissent_core::finding::{Class, Evidence, FINDING_FORMAT, Failure, Origin};
     use dissent_core::sql::Statement;
-    use dissent_core::subject::Subject;
+    use dissent_core::subject::{Subject, TestCase};
 
     fn finding(sql: &str) -> Finding {
         Finding {
@@ -396,18 +422,16 @@ mod tests {
             target: "sqlite".to_string(),
             dialect: "sqlite".to_string(),
             engine_version: "3.30.1".to_string(),
-            subject: Subject {
-                oracle: "norec".to_string(),
+            case: TestCase {
                 setup: Vec::new(),
-                tests: vec![Statement::Raw(sql.to_string())],
-                exprs: Vec::new(),
-                choices: Default::default(),
+                subject: Subject::of("norec", vec![Statement::Raw(sql.to_string())]),
             },
             evidence: Evidence {
                 class: Class::WrongRows,
                 relation: String::new(),
                 arms: Vec::new(),
-                difference: String::new(),
+                failure: Failure::Counts { first: 1, second: 0 },
+                explanation: None,
             },
             origin: Origin { seed: 1, database: 2, case: 3, ..Origin::default() },
             triage: Default::default(),
@@ -424,7 +448,7 @@ mod tests {
         let store = store(directory.path());
         let stored = store.add_finding(&finding("SELECT 1")).unwrap().unwrap();
         for name in [FINDING_FILE, "repro.sql", "report.md", "original.sql"] {
-            assert!(stored.directory.join(name).is_file(), "{name}");
+            assert!(stored.join(name).is_file(), "{name}");
         }
         assert!(store.add_finding(&finding("SELECT 1")).unwrap().is_none());
         assert!(store.add_finding(&finding("SELECT 2")).unwrap().is_some());

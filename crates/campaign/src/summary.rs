@@ -7,16 +7,25 @@ use dissent_core::guide;
 use dissent_core::oracle::norec;
 use serde::{Deserialize, Serialize};
 
-use super::{Growth, Outcome, Plan};
-use crate::worker::protocol::Label;
+use crate::bugs::Bug;
+use crate::catalog::KeptCatalog;
+use crate::config::Config;
+use crate::plan::{Growth, Plan, Results};
+use crate::worker::protocol::{Label, Tally};
 
-/// `summary.json`, and what `--summary json` prints.
-#[derive(Serialize)]
+/// `summary.json`, and what `--summary json` prints. What an older one lacks is zero or absent.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Summary {
+    /// The database as the user named it.
     pub target: String,
+    /// The version that the engine said it has.
     pub engine_version: String,
+    /// Where all randomness started.
     pub seed: u64,
+    /// How many workers hunted.
     pub jobs: u64,
+    /// How long the campaign took.
     pub wall_seconds: f64,
     /// Processor time of the worker processes, as the kernel counted it when they ended.
     pub worker_cpu_seconds: f64,
@@ -33,22 +42,33 @@ pub struct Summary {
     /// What the engine can compute and what of it was used; absent for an engine that was not asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operations: Option<OperationFigures>,
+    /// What NoREC's predicates keep.
     pub predicates: PredicateFigures,
+    /// Databases that were built.
     pub databases: u64,
+    /// Cases that were proposed on them.
     pub cases: u64,
+    /// Statements that were run.
     pub statements: u64,
+    /// Those of them that succeeded.
     pub statements_ok: u64,
+    /// Comparisons that came to a verdict, by oracle and in `total`.
     pub checks: BTreeMap<Label, u64>,
+    /// Comparisons in which at least one arm returned a row.
     pub nonempty_checks: u64,
+    /// Comparisons that came to none, by oracle and reason.
     pub skips: BTreeMap<Label, BTreeMap<Label, u64>>,
-    pub errors: BTreeMap<&'static str, u64>,
+    /// Statements that failed, by class of error.
+    pub errors: BTreeMap<Label, u64>,
     /// What oracles counted beside their verdicts.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub notes: BTreeMap<String, u64>,
     /// What was learned; absent where nothing was to be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub guide: Option<GuideFigures>,
+    /// The bugs, also those that were known.
     pub findings: Vec<FindingLine>,
+    /// Differences that did not hold on a fresh database or in another process.
     pub unstable: u64,
     /// Findings that came while too many were waiting to be reduced; counted only.
     pub not_kept: u64,
@@ -58,9 +78,12 @@ pub struct Summary {
     pub worker_failures: Vec<String>,
 }
 
-#[derive(Serialize, Deserialize)]
+/// Of the functions, operators, casts and aggregates of an engine: how many were used.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OperationFigures {
+    /// Those the engine has.
     pub discovered: usize,
+    /// Those that statements are drawn from.
     pub usable: usize,
     /// The different names among the usable ones; older summaries do not tell.
     #[serde(default)]
@@ -71,157 +94,104 @@ pub struct OperationFigures {
     pub only_failing: usize,
 }
 
-#[derive(Serialize)]
+/// What a guide saw and what was made of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct GuideFigures {
+    /// The guide.
     pub guide: guide::Kind,
     /// What was new was kept and changed, not only counted.
     pub kept_what_was_new: bool,
+    /// Scripts that users gave to start from.
     pub seeds: usize,
+    /// Nothing was drawn anew.
     pub seeds_only: bool,
+    /// Edges or steps of plans that were seen.
     pub features: u64,
+    /// Databases that were kept because they showed something new.
     pub kept: u64,
     /// How often the entry of the corpus that was changed most often was changed.
     pub deepest: u32,
+    /// Statements of databases that were made by changing others.
     pub changed_statements: u64,
+    /// Those of them that succeeded.
     pub changed_statements_ok: u64,
     /// Statements that found out what to keep; they are not counted among the hunt's.
+    #[serde(default)]
     pub rehearsed_statements: u64,
+    /// How what was seen grew.
     pub growth: Vec<Growth>,
 }
 
 /// Of NoREC's predicates over relations of several rows: how many keep which part of them.
-#[derive(Clone, Copy, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct PredicateFigures {
+    /// Those that keep no row.
     pub none: u64,
+    /// Those that keep some rows and drop others.
     pub some: u64,
+    /// Those that keep every row.
     pub all: u64,
 }
 
-#[derive(Serialize)]
+/// A bug in a summary.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FindingLine {
+    /// The name of its directory.
     pub id: String,
+    /// The oracle that found its smallest example.
     pub oracle: String,
+    /// How grave it is.
     pub class: Class,
     /// How many findings were this bug.
     pub count: u64,
+    /// The statements in the setup of its smallest example.
     pub statements: usize,
+    /// The tokens of its smallest example.
     pub tokens: usize,
+    /// What its findings have in common; none for a finding that was not reduced.
     pub signature: Option<String>,
     /// The known bug or behaviour it is.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known: Option<String>,
+    /// Where it is.
     pub directory: String,
 }
 
 impl Summary {
-    pub fn new(plan: &Plan, outcome: &Outcome) -> Summary {
-        let Outcome {
-            tally,
-            bugs,
-            unstable,
-            not_kept,
-            waiting,
-            failures,
-            wall,
-            worker_cpu_seconds,
-            reducer_cpu_seconds,
-            growth,
-        } = outcome;
-        let noted = |note: &str| tally.counts.notes.get(note).copied().unwrap_or(0);
-        let predicates = PredicateFigures {
-            none: noted(norec::SELECTS_NONE),
-            some: noted(norec::SELECTS_SOME),
-            all: noted(norec::SELECTS_ALL),
-        };
-        let operations = plan.catalog.as_ref().map(|kept| {
-            let usable = |number: &u32| {
-                kept.catalog.operations.get(*number as usize).is_some_and(|operation| operation.is_usable())
-            };
-            let drawn = || tally.operations.iter().filter(|(number, _)| usable(number));
-            OperationFigures {
-                discovered: kept.catalog.operations.len(),
-                usable: kept.catalog.usable().count(),
-                names: Some(kept.catalog.usable_names()),
-                seen: drawn().filter(|(_, (_, valid))| *valid > 0).count(),
-                only_failing: drawn().filter(|(_, (_, valid))| *valid == 0).count(),
-            }
-        });
+    pub(crate) fn new(plan: &Plan, results: &Results) -> Summary {
+        let Results { tally, worker_cpu_seconds, .. } = results;
         let share = |nanos: u64| (nanos as f64 / (tally.wall_nanos as f64).max(1.0)).min(1.0);
-        let engine_share = tally.counts.engine_nanos as f64 / (tally.wall_nanos as f64).max(1.0);
-        // An oracle that never came to a verdict is shown with its zero, not left out.
-        let mut checks: BTreeMap<Label, u64> =
-            plan.oracles.iter().map(|name| (Label::Owned(name.clone()), 0)).collect();
-        checks.extend(tally.oracles.iter().map(|(name, oracle)| (name.clone(), oracle.checks)));
-        checks.insert(Label::Borrowed("total"), tally.checks());
         Summary {
-            target: plan.target.clone(),
-            engine_version: plan.engine_version.clone(),
-            seed: plan.seed,
-            jobs: plan.jobs,
-            wall_seconds: milli(wall.as_secs_f64()),
+            target: plan.config.target.clone(),
+            engine_version: plan.tested.engine_version.clone(),
+            seed: plan.config.seed,
+            jobs: plan.config.jobs,
+            wall_seconds: milli(results.wall.as_secs_f64()),
             worker_cpu_seconds: milli(*worker_cpu_seconds),
-            reducer_cpu_seconds: milli(*reducer_cpu_seconds),
-            engine_cpu_seconds: milli(worker_cpu_seconds * engine_share.min(1.0)),
+            reducer_cpu_seconds: milli(results.reducer_cpu_seconds),
+            engine_cpu_seconds: milli(worker_cpu_seconds * share(tally.counts.engine_nanos)),
             generator_cpu_seconds: milli(worker_cpu_seconds * share(tally.counts.generator_nanos)),
-            operations,
-            predicates,
+            operations: plan.catalog.as_ref().map(|kept| OperationFigures::new(kept, tally)),
+            predicates: PredicateFigures::new(tally),
             databases: tally.databases,
             cases: tally.cases,
             statements: tally.counts.statements,
             statements_ok: tally.counts.statements_ok,
-            checks,
+            checks: checks(&plan.config, tally),
             nonempty_checks: tally.nonempty(),
-            errors: tally.counts.errors.iter().map(|(class, count)| (class.name(), *count)).collect(),
-            notes: tally
-                .counts
-                .notes
-                .iter()
-                .filter(|(note, _)| !note.starts_with("predicates "))
-                .map(|(note, count)| (note.to_string(), *count))
-                .chain(
-                    tally.counts.variety.iter().map(|(what, which)| (what.to_string(), which.len() as u64)),
-                )
-                .collect(),
-            skips: tally
-                .oracles
-                .iter()
-                .filter(|(_, oracle)| !oracle.skips.is_empty())
-                .map(|(name, oracle)| (name.clone(), oracle.skips.clone()))
-                .collect(),
-            guide: (plan.guidance.guide != guide::Kind::None).then(|| GuideFigures {
-                guide: plan.guidance.guide,
-                kept_what_was_new: !plan.guidance.counts_only,
-                seeds: plan.guidance.seeds.len(),
-                seeds_only: plan.guidance.seeds_only,
-                features: tally.learned.features.len() as u64,
-                kept: tally.learned.kept,
-                deepest: tally.learned.deepest,
-                changed_statements: tally.learned.changed,
-                changed_statements_ok: tally.learned.changed_ok,
-                rehearsed_statements: tally.counts.rehearsed,
-                growth: growth.clone(),
-            }),
-            findings: bugs
-                .iter()
-                .map(|bug| FindingLine {
-                    directory: bug.directory.display().to_string(),
-                    id: bug.id.clone(),
-                    oracle: bug.oracle.clone(),
-                    class: bug.class,
-                    count: bug.count,
-                    statements: bug.statements,
-                    tokens: bug.tokens,
-                    signature: bug.signature.as_ref().map(ToString::to_string),
-                    known: bug.known.clone(),
-                })
-                .collect(),
-            unstable: *unstable,
-            not_kept: *not_kept,
-            waiting: *waiting,
-            worker_failures: failures.clone(),
+            skips: skips(tally),
+            errors: tally.counts.errors.iter().map(|(class, count)| (class.name().into(), *count)).collect(),
+            notes: notes(tally),
+            guide: GuideFigures::new(&plan.config, tally, &results.growth),
+            findings: results.bugs.iter().map(FindingLine::new).collect(),
+            unstable: results.unstable,
+            not_kept: results.not_kept,
+            waiting: results.waiting,
+            worker_failures: results.failures.clone(),
         }
     }
 
+    /// As it is on disk.
     pub fn json(&self) -> anyhow::Result<String> {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
@@ -229,6 +199,89 @@ impl Summary {
     /// The bugs that were not known before.
     pub fn new_findings(&self) -> impl Iterator<Item = &FindingLine> {
         self.findings.iter().filter(|finding| finding.known.is_none())
+    }
+}
+
+/// An oracle that never came to a verdict is shown with its zero, not left out.
+fn checks(config: &Config, tally: &Tally) -> BTreeMap<Label, u64> {
+    let mut checks: BTreeMap<Label, u64> =
+        config.oracles.iter().map(|name| (Label::Owned(name.clone()), 0)).collect();
+    checks.extend(tally.oracles.iter().map(|(name, oracle)| (name.clone(), oracle.checks)));
+    checks.insert(Label::Borrowed("total"), tally.checks());
+    checks
+}
+
+fn skips(tally: &Tally) -> BTreeMap<Label, BTreeMap<Label, u64>> {
+    let skipping = tally.oracles.iter().filter(|(_, oracle)| !oracle.skips.is_empty());
+    skipping.map(|(name, oracle)| (name.clone(), oracle.skips.clone())).collect()
+}
+
+fn notes(tally: &Tally) -> BTreeMap<String, u64> {
+    let counted = tally.counts.notes.iter().filter(|(note, _)| !note.starts_with("predicates "));
+    let counted = counted.map(|(note, count)| (note.to_string(), *count));
+    let varied = tally.counts.variety.iter().map(|(what, which)| (what.to_string(), which.len() as u64));
+    counted.chain(varied).collect()
+}
+
+impl OperationFigures {
+    fn new(kept: &KeptCatalog, tally: &Tally) -> OperationFigures {
+        let usable = |number: &u32| {
+            kept.catalog.operations.get(*number as usize).is_some_and(|operation| operation.is_usable())
+        };
+        let drawn = || tally.operations.iter().filter(|(number, _)| usable(number));
+        OperationFigures {
+            discovered: kept.catalog.operations.len(),
+            usable: kept.catalog.usable().count(),
+            names: Some(kept.catalog.usable_names()),
+            seen: drawn().filter(|(_, (_, valid))| *valid > 0).count(),
+            only_failing: drawn().filter(|(_, (_, valid))| *valid == 0).count(),
+        }
+    }
+}
+
+impl PredicateFigures {
+    fn new(tally: &Tally) -> PredicateFigures {
+        let noted = |note: &str| tally.counts.notes.get(note).copied().unwrap_or(0);
+        PredicateFigures {
+            none: noted(norec::SELECTS_NONE),
+            some: noted(norec::SELECTS_SOME),
+            all: noted(norec::SELECTS_ALL),
+        }
+    }
+}
+
+impl GuideFigures {
+    fn new(config: &Config, tally: &Tally, growth: &[Growth]) -> Option<GuideFigures> {
+        let learned = &tally.learned;
+        (config.guide != guide::Kind::None).then(|| GuideFigures {
+            guide: config.guide,
+            kept_what_was_new: !config.counts_only,
+            seeds: config.seeds.len(),
+            seeds_only: config.seeds_only,
+            features: learned.features.len() as u64,
+            kept: learned.kept,
+            deepest: learned.deepest,
+            changed_statements: learned.changed,
+            changed_statements_ok: learned.changed_ok,
+            rehearsed_statements: tally.counts.rehearsed,
+            growth: growth.to_vec(),
+        })
+    }
+}
+
+impl FindingLine {
+    fn new(bug: &Bug) -> FindingLine {
+        FindingLine {
+            directory: bug.directory.display().to_string(),
+            id: bug.id.clone(),
+            oracle: bug.oracle.clone(),
+            class: bug.class,
+            count: bug.count,
+            statements: bug.statements,
+            tokens: bug.tokens,
+            signature: bug.signature.as_ref().map(ToString::to_string),
+            known: bug.known.clone(),
+        }
     }
 }
 

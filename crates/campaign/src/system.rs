@@ -117,19 +117,6 @@ pub fn exchange(one: &Path, other: &Path) -> io::Result<()> {
     std::fs::rename(&aside, other)
 }
 
-/// The columns of the terminal on standard error.
-pub fn terminal_width() -> Option<usize> {
-    // SAFETY: an all-zero winsize is valid, and the call writes no further than the struct it is given.
-    let size = unsafe {
-        let mut size: libc::winsize = std::mem::zeroed();
-        if libc::ioctl(libc::STDERR_FILENO, libc::TIOCGWINSZ, &mut size) == -1 {
-            return None;
-        }
-        size
-    };
-    (size.ws_col > 0).then_some(usize::from(size.ws_col))
-}
-
 /// `SIGSEGV` for 11.
 pub fn signal_name(signal: i32) -> String {
     let name = match signal {

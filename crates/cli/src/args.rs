@@ -3,9 +3,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use anyhow::bail;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Parser, Subcommand, ValueEnum};
+use dissent_campaign::Config;
+use dissent_core::guide;
+use dissent_core::report::export;
 
-use dissent_campaign::duration;
+use crate::duration;
 
 /// Finds logic bugs in SQL databases: queries that return a wrong answer and say nothing.
 #[derive(Debug, Parser)]
@@ -15,7 +20,7 @@ pub struct Args {
     pub command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 nothing found, 1 findings, 2 trouble of Dissent's own.";
+const EXIT_CODES: &str = "Exit codes: 0 nothing found, 1 findings, 2 error.";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -31,7 +36,7 @@ pub enum Command {
     Bisect(BisectArgs),
     /// List the bugs of a campaign: exit 1 if there are any
     Findings(FindingsArgs),
-    /// Write findings in a form that other tools read: markdown, sql, slt, json, junit
+    /// Write findings in a form that other tools read
     Report(ReportArgs),
     /// List what is known of an engine's bugs and behaviours, or add a finding to it
     Known(KnownArgs),
@@ -39,110 +44,178 @@ pub enum Command {
     Engines(EnginesArgs),
     /// List the oracles: the ways to ask one question twice
     Oracles,
+    /// Print tables of what campaigns, reductions and oracles achieve
+    Stats(StatsArgs),
     /// Measure what Dissent itself costs: a hunt's statements against the same ones through the bare C API
     Bench(BenchArgs),
-    /// Run one job for a supervisor (reads the job from standard input)
-    #[command(hide = true)]
-    Worker,
 }
 
 /// What is tested if nothing is named.
-pub const DEFAULT_TARGET: &str = "sqlite";
+const DEFAULT_TARGET: &str = "sqlite";
 
+/// What `hunt` is told; an option that is not given leaves the configuration as it is.
 #[derive(Debug, clap::Args)]
 pub struct HuntArgs {
-    /// The database to test: sqlite, sqlite@3.30.1, sqlite:path=/…/libsqlite3.so
-    #[arg(default_value = DEFAULT_TARGET)]
-    pub target: String,
+    /// The database to test: sqlite, sqlite@3.30.1, sqlite:path=/…/libsqlite3.so [default: sqlite]
+    pub target: Option<String>,
 
     /// Stop after this time: 30s, 10m, 2h [default: until Ctrl-C]
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
-    pub time: Option<Duration>,
+    time: Option<Duration>,
 
     /// How many worker processes to run [default: the number of cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub jobs: Option<u32>,
+    jobs: Option<u32>,
 
     /// Where all randomness starts; the same seed gives the same databases and queries [default: random]
     #[arg(long, value_name = "NUMBER")]
-    pub seed: Option<u64>,
+    seed: Option<u64>,
 
-    /// The oracles to use: names or groups (see `dissent oracles`), separated by commas
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "all")]
-    pub oracles: Vec<String>,
+    /// The oracles to use: names or groups (see `dissent oracles`), separated by commas [default: all]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    oracles: Option<Vec<String>>,
 
     /// The directory for findings; must not exist or be empty [default: dissent-out/TARGET-TIME]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
-    /// Go on with the campaign in this directory, killed or ended: the same target, oracles and seed, behind
-    /// the databases it has visited (name the target again if its address holds a password: that is not kept)
+    /// Resume the campaign in this directory, killed or ended, with all its options, behind the databases it has
+    /// visited (name the target again if its address holds a password: that is not kept)
     #[arg(long, value_name = "DIR", conflicts_with_all = ["jobs", "seed", "oracles", "out", "max_cases", "log_statements", "no_reduce", "reduce_checks", "keep_duplicates", "no_error_validation", "guide", "count_coverage", "seeds", "seeds_only"])]
     pub resume: Option<PathBuf>,
 
     /// Stop after this many bugs (with --no-reduce: findings)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub max_findings: Option<u64>,
+    max_findings: Option<u64>,
 
     /// Stop after this many cases, shared evenly among the workers
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub max_cases: Option<u64>,
+    max_cases: Option<u64>,
 
     /// Take every error of one arm only for a finding, without asking whether the other was merely spared it: to
     /// see what error validation is worth
     #[arg(long)]
-    pub no_error_validation: bool,
+    no_error_validation: bool,
 
     /// Keep findings as they are found; neither reduce them nor tell which of them are one bug
     #[arg(long)]
-    pub no_reduce: bool,
+    no_reduce: bool,
 
-    /// How many smaller forms of a finding to try
-    #[arg(long, value_name = "N", default_value = "2000", value_parser = clap::value_parser!(u64).range(1..))]
-    pub reduce_checks: u64,
+    /// How many smaller forms of a finding to try [default: 2000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    reduce_checks: Option<u64>,
 
     /// Keep every example of a bug, in duplicates/, not only the smallest
     #[arg(long)]
-    pub keep_duplicates: bool,
+    keep_duplicates: bool,
 
     /// What to learn from: shapes of plans, on every engine; code coverage (SQLite: an instrumented library is
     /// built and kept), or nothing. What shows something new is kept, and other databases are made of it by
-    /// changing it
-    #[arg(long, value_name = "GUIDE", default_value = "plan")]
-    pub guide: GuideName,
+    /// changing it [default: plan]
+    #[arg(long, value_name = "GUIDE")]
+    guide: Option<GuideName>,
 
     /// Count code coverage though nothing is learned from it, to compare (SQLite, with --guide none)
     #[arg(long)]
-    pub count_coverage: bool,
+    count_coverage: bool,
 
     /// Scripts to start from (.sql, .test, .slt, .tcl, .jsonl), or directories of them: databases are made by
     /// changing what they build and ask
     #[arg(long, value_name = "PATH")]
-    pub seeds: Vec<PathBuf>,
+    seeds: Vec<PathBuf>,
 
     /// Draw no database anew: make all of them from seeds
     #[arg(long, requires = "seeds")]
-    pub seeds_only: bool,
+    seeds_only: bool,
 
     /// Directories or files of known bugs and accepted behaviours, beside those built in and ./known
     #[arg(long, value_name = "PATH")]
-    pub known: Vec<PathBuf>,
+    known: Vec<PathBuf>,
 
     /// How to print the summary; with json it alone goes to standard output
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub summary: SummaryFormat,
 
-    /// A statement that runs longer than this is a finding of class hang (at least 3s)
-    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration::parse)]
-    pub hang_limit: Duration,
-
     /// Write every statement to this file as it runs (with several workers: FILE.0, FILE.1, …)
     #[arg(long, value_name = "FILE")]
-    pub log_statements: Option<PathBuf>,
+    log_statements: Option<PathBuf>,
 
-    /// The address space of a worker in MiB
-    #[arg(long, hide = true, value_name = "MIB", default_value = "4096")]
-    pub worker_memory: u64,
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+impl HuntArgs {
+    /// Puts what was typed into a configuration: a new one, or that of a campaign to resume.
+    pub fn fill(&self, config: &mut Config) -> anyhow::Result<()> {
+        set(&mut config.target, &self.target);
+        set(&mut config.oracles, &self.oracles);
+        set(&mut config.seed, &self.seed);
+        set(&mut config.jobs, &self.jobs.map(u64::from));
+        config.time = self.time.or(config.time);
+        config.max_cases = self.max_cases.or(config.max_cases);
+        config.max_findings = self.max_findings.or(config.max_findings);
+        config.error_validation &= !self.no_error_validation;
+        config.reduce = config.reduce.filter(|_| !self.no_reduce);
+        if let (Some(allowance), Some(checks)) = (&mut config.reduce, self.reduce_checks) {
+            allowance.checks = checks;
+        }
+        config.keep_duplicates |= self.keep_duplicates;
+        self.fill_guide(config)?;
+        config.seeds.extend(self.seeds.iter().cloned());
+        config.seeds_only |= self.seeds_only;
+        config.known.extend(self.known.iter().cloned());
+        config.log_statements = self.log_statements.clone().or(config.log_statements.take());
+        self.limits.fill(config);
+        Ok(())
+    }
+
+    fn fill_guide(&self, config: &mut Config) -> anyhow::Result<()> {
+        match (self.guide, self.count_coverage) {
+            (None, false) => {}
+            (Some(GuideName::Coverage), false) => config.guide = guide::Kind::Coverage,
+            (Some(GuideName::Plan), false) => config.guide = guide::Kind::Plan,
+            (Some(GuideName::None), false) => config.guide = guide::Kind::None,
+            (Some(GuideName::None), true) => {
+                (config.guide, config.counts_only) = (guide::Kind::Coverage, true)
+            }
+            (_, true) => {
+                bail!("--count-coverage is for comparing with a hunt that learns nothing: add --guide none")
+            }
+        }
+        Ok(())
+    }
+}
+
+fn set<T: Clone>(option: &mut T, typed: &Option<T>) {
+    if let Some(typed) = typed {
+        *option = typed.clone();
+    }
+}
+
+/// What a worker process may use.
+#[derive(Debug, clap::Args)]
+pub struct LimitArgs {
+    /// A statement that runs longer than this hangs, which is a finding (at least 3s) [default: 10s]
+    #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
+    hang_limit: Option<Duration>,
+
+    /// The address space of a worker process in MiB
+    #[arg(long, hide = true, value_name = "MIB")]
+    worker_memory: Option<u64>,
+}
+
+impl LimitArgs {
+    pub fn fill(&self, config: &mut Config) {
+        set(&mut config.hang_limit, &self.hang_limit);
+        set(&mut config.worker_memory, &self.worker_memory.map(|mib| mib.saturating_mul(1 << 20)));
+    }
+
+    /// For commands that need nothing but a target and these limits.
+    pub fn config(&self, target: &str) -> Config {
+        let mut config = Config { target: target.to_string(), guide: guide::Kind::None, ..Config::default() };
+        self.fill(&mut config);
+        config
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -176,18 +249,12 @@ pub struct CheckArgs {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
-    /// Print a table of known bugs in Markdown: each script that says in its header which version fails is run
-    /// on that version and on the newest
-    #[arg(long, conflicts_with_all = ["target", "out"])]
-    pub markdown: bool,
+    /// Directories or files of known bugs and accepted behaviours, beside those built in and ./known
+    #[arg(long, value_name = "PATH", requires = "out")]
+    pub known: Vec<PathBuf>,
 
-    /// A statement that runs longer than this is a finding of class hang (at least 3s)
-    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration::parse)]
-    pub hang_limit: Duration,
-
-    /// The address space of the process that runs the scripts, in MiB
-    #[arg(long, hide = true, value_name = "MIB", default_value = "4096")]
-    pub worker_memory: u64,
+    #[command(flatten)]
+    pub limits: LimitArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -200,13 +267,8 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "TARGET")]
     pub target: Option<String>,
 
-    /// A statement that runs longer than this hangs (at least 3s)
-    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration::parse)]
-    pub hang_limit: Duration,
-
-    /// The address space of the process that runs the check, in MiB
-    #[arg(long, hide = true, value_name = "MIB", default_value = "4096")]
-    pub worker_memory: u64,
+    #[command(flatten)]
+    pub limits: LimitArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -239,12 +301,6 @@ pub enum EnginesAction {
         /// List every operation with its signatures, or why it is not used
         #[arg(long)]
         list: bool,
-    },
-    /// Show how valid and how wide the statements of campaigns were: a table in Markdown, a row for each
-    Measured {
-        /// Directories of campaigns that ended
-        #[arg(required = true, value_name = "CAMPAIGN")]
-        campaigns: Vec<PathBuf>,
     },
     /// Remove engines that were obtained: sqlite@3.30.1
     Remove {
@@ -298,13 +354,8 @@ pub struct ReduceArgs {
     #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = duration::parse)]
     pub time: Duration,
 
-    /// A statement that runs longer than this hangs (at least 3s)
-    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration::parse)]
-    pub hang_limit: Duration,
-
-    /// The address space of the process that runs the checks, in MiB
-    #[arg(long, hide = true, value_name = "MIB", default_value = "4096")]
-    pub worker_memory: u64,
+    #[command(flatten)]
+    pub limits: LimitArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -334,33 +385,80 @@ pub struct BisectArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub jobs: Option<u32>,
 
-    /// A statement that runs longer than this hangs (at least 3s)
-    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration::parse)]
-    pub hang_limit: Duration,
-
-    /// The address space of the processes that run the checks, in MiB
-    #[arg(long, hide = true, value_name = "MIB", default_value = "4096")]
-    pub worker_memory: u64,
+    #[command(flatten)]
+    pub limits: LimitArgs,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct ReportArgs {
     /// A finding, or a campaign for all of its bugs [default: the newest campaign in dissent-out]
     #[arg(value_name = "DIR")]
-    pub directories: Vec<PathBuf>,
+    pub directory: Option<PathBuf>,
 
-    /// Compare campaigns instead: how much of the engine's code or plans each had seen when; a table, and with
-    /// --out a drawing (SVG)
-    #[arg(long, conflicts_with = "format")]
-    pub growth: bool,
-
-    /// The form: markdown, sql, slt (sqllogictest), json, junit
-    #[arg(long, value_name = "FORMAT", default_value = "markdown")]
+    /// The form
+    #[arg(long, value_name = "FORMAT", default_value = "markdown", value_parser = formats())]
     pub format: String,
 
     /// The file to write [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+}
+
+/// The forms there are, each with what it is.
+fn formats() -> PossibleValuesParser {
+    let exporters = export::exporters().iter();
+    exporters
+        .map(|exporter| PossibleValue::new(exporter.name()).help(exporter.about()))
+        .collect::<Vec<_>>()
+        .into()
+}
+
+#[derive(Debug, clap::Args)]
+pub struct StatsArgs {
+    #[command(subcommand)]
+    pub table: StatsTable,
+}
+
+/// Tables in Markdown.
+#[derive(Debug, Subcommand)]
+pub enum StatsTable {
+    /// How valid and how wide the statements of campaigns were
+    Validity {
+        /// Directories of campaigns that ended
+        #[arg(required = true, value_name = "CAMPAIGN")]
+        campaigns: Vec<PathBuf>,
+    },
+    /// How much of the engine's code or plans campaigns had seen when
+    Growth {
+        /// Directories of campaigns that ended and had a guide
+        #[arg(required = true, value_name = "CAMPAIGN")]
+        campaigns: Vec<PathBuf>,
+
+        /// Also draw it: the file to write (SVG)
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+    /// How small findings became and what that took, and how well signatures tell bugs apart that have different
+    /// histories (see `dissent bisect`), over every example that is kept
+    Reduction {
+        /// The directories of campaigns [default: the newest one in dissent-out]
+        #[arg(value_name = "CAMPAIGN")]
+        campaigns: Vec<PathBuf>,
+    },
+    /// Which oracles catch known bugs: each script that says in its header which version fails is run on that
+    /// version and on the newest
+    KnownBugs {
+        /// Scripts, or directories of them
+        #[arg(required = true, value_name = "SCRIPT")]
+        scripts: Vec<PathBuf>,
+
+        /// The oracles to use: names or groups (see `dissent oracles`), separated by commas
+        #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "all")]
+        oracles: Vec<String>,
+
+        #[command(flatten)]
+        limits: LimitArgs,
+    },
 }
 
 #[derive(Debug, clap::Args)]
@@ -416,11 +514,6 @@ pub struct FindingsArgs {
     /// How to print the list
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: SummaryFormat,
-
-    /// Print tables in Markdown instead, over every example that is kept: how small findings became and what that
-    /// took, and how well signatures tell the bugs apart that have different histories (see `dissent bisect`)
-    #[arg(long, conflicts_with = "format")]
-    pub measure: bool,
 }
 
 #[cfg(test)]

@@ -2,6 +2,9 @@
 
 mod args;
 mod commands;
+mod duration;
+mod live;
+mod numbers;
 mod progress;
 mod summary;
 
@@ -23,11 +26,12 @@ const FOUND: u8 = 1;
 const TROUBLE: u8 = 2;
 
 fn main() -> ExitCode {
+    dissent_campaign::run_worker_if_asked();
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(error) => return explain_usage(&error),
     };
-    ask_for_report_of_panics();
+    dissent_campaign::report_panics();
     match std::panic::catch_unwind(|| commands::run(args.command)) {
         Ok(Ok(code)) => ExitCode::from(code),
         Ok(Err(error)) if is_broken_pipe(&error) => ExitCode::from(TROUBLE),
@@ -52,21 +56,6 @@ fn explain_usage(error: &clap::Error) -> ExitCode {
     let text = error.render().to_string();
     let _ = write!(std::io::stderr(), "dissent: {}", text.strip_prefix("error: ").unwrap_or(&text));
     ExitCode::from(TROUBLE)
-}
-
-/// One line, also for workers: the supervisor passes on the last line of what they wrote.
-fn ask_for_report_of_panics() {
-    std::panic::set_hook(Box::new(|panic| {
-        let place = panic.location().map(|at| format!(" at {}:{}", at.file(), at.line())).unwrap_or_default();
-        let payload = panic.payload();
-        let literal = payload.downcast_ref::<&str>().copied();
-        let what = literal.or(payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
-        let what = what.replace('\n', " ");
-        let _ = writeln!(
-            std::io::stderr(),
-            "dissent: a mistake in Dissent itself{place} ({what}); please report it with this line and the command you ran"
-        );
-    }));
 }
 
 /// Whoever read our output went away (`dissent oracles | head -1`): nothing left to say, nobody to hear it.

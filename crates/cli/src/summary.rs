@@ -3,31 +3,50 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use dissent_campaign::duration;
-use dissent_campaign::summary::{GuideFigures, OperationFigures, PredicateFigures, Summary};
+use dissent_campaign::{GuideFigures, OperationFigures, PredicateFigures, Summary};
 use dissent_core::oracle::epsc;
 
-use crate::progress::{by_class, grouped, percent, short};
+use crate::duration;
+use crate::numbers::{by_class, grouped, percent, short};
 
 /// What `dissent hunt` prints at its end.
 pub fn text(summary: &Summary, out_directory: &str) -> String {
     let mut table = Table::default();
-    let wall = summary.wall_seconds.max(0.001);
-    let rate = |count: u64| short(count as f64 / wall);
-    let total = summary.checks.get("total").copied().unwrap_or(0);
-
     table.row("target", format!("{} (version {})", summary.target, summary.engine_version));
     table.row("seed", summary.seed.to_string());
     table.row("time", time_line(summary));
     table.row("databases", grouped(summary.databases));
-    let valid = percent(summary.statements_ok, summary.statements);
-    table.row(
-        "statements",
-        format!("{} ({}/s, {valid} valid)", grouped(summary.statements), rate(summary.statements)),
-    );
-    table.row("errors", counted(summary.errors.iter().map(|(class, count)| (*class, *count))));
+    statements(summary, &mut table);
+    verdicts(summary, &mut table);
+    variety(summary, &mut table);
+    if let Some(guide) = &summary.guide {
+        table.row("guide", guide_line(guide));
+    }
+    findings(summary, &mut table);
+    table.row("output", out_directory.to_string());
+    if let Some(first) = summary.new_findings().next() {
+        table.row("next", format!("dissent replay {}", shell_word(&first.directory)));
+    }
+    table.out
+}
+
+/// So many in a second.
+fn rate(count: u64, summary: &Summary) -> String {
+    short(count as f64 / summary.wall_seconds.max(0.001))
+}
+
+fn statements(summary: &Summary, table: &mut Table) {
+    let Summary { statements, statements_ok, errors, .. } = summary;
+    let valid = percent(*statements_ok, *statements);
+    let rate = rate(*statements, summary);
+    table.row("statements", format!("{} ({rate}/s, {valid} valid)", grouped(*statements)));
+    table.row("errors", counted(errors.iter().map(|(class, count)| (&**class, *count))));
+}
+
+fn verdicts(summary: &Summary, table: &mut Table) {
+    let total = summary.checks.get("total").copied().unwrap_or(0);
     let nonempty = percent(summary.nonempty_checks, total);
-    table.row("checks", format!("{} ({}/s, {nonempty} with rows)", grouped(total), rate(total)));
+    table.row("checks", format!("{} ({}/s, {nonempty} with rows)", grouped(total), rate(total, summary)));
     for (name, count) in summary.checks.iter().filter(|(name, _)| *name != "total") {
         table.row(&format!("  {name}"), grouped(*count));
     }
@@ -37,6 +56,10 @@ pub fn text(summary: &Summary, out_directory: &str) -> String {
         let reasons = reasons.iter().map(|(reason, count)| (&**reason, *count));
         table.row(&format!("  {name}"), counted(reasons));
     }
+}
+
+/// How different what was drawn is.
+fn variety(summary: &Summary, table: &mut Table) {
     if let Some(OperationFigures { discovered, usable, seen, .. }) = &summary.operations {
         let share = percent(*seen as u64, *usable as u64);
         let (usable, discovered) = (grouped(*usable as u64), grouped(*discovered as u64));
@@ -44,9 +67,8 @@ pub fn text(summary: &Summary, out_directory: &str) -> String {
     }
     let PredicateFigures { none, some, all } = summary.predicates;
     if none + some + all > 0 {
-        let share = |part| percent(part, none + some + all);
-        let shares = (share(none), share(some), share(all));
-        table.row("predicates", format!("{} keep no row, {} some, {} all", shares.0, shares.1, shares.2));
+        let [none, some, all] = [none, some, all].map(|part| percent(part, none + some + all));
+        table.row("predicates", format!("{none} keep no row, {some} some, {all} all"));
     }
     let noted = |note: &str| summary.notes.get(note).copied().unwrap_or(0);
     let changes = noted(epsc::CHANGES);
@@ -57,9 +79,9 @@ pub fn text(summary: &Summary, out_directory: &str) -> String {
     if !summary.notes.is_empty() {
         table.row("notes", counted(summary.notes.iter().map(|(note, count)| (note.as_str(), *count))));
     }
-    if let Some(guide) = &summary.guide {
-        table.row("guide", guide_line(guide));
-    }
+}
+
+fn findings(summary: &Summary, table: &mut Table) {
     table.row("findings", findings_line(summary));
     for finding in summary.new_findings() {
         let times = times(finding.count);
@@ -72,18 +94,13 @@ pub fn text(summary: &Summary, out_directory: &str) -> String {
         table.row("known", format!("{id} (seen {})", times(count)));
     }
     if summary.waiting > 0 {
-        let words = "findings are not reduced and look like bugs above; --resume goes on with them";
+        let words = "findings are not reduced and look like bugs above; --resume reduces them";
         table.row("waiting", format!("{} {words}", grouped(summary.waiting)));
     }
     table.row("unstable", grouped(summary.unstable));
     if !summary.worker_failures.is_empty() {
         table.row("failures", format!("{} (see above)", summary.worker_failures.len()));
     }
-    table.row("output", out_directory.to_string());
-    if let Some(first) = summary.new_findings().next() {
-        table.row("next", format!("dissent replay {}", shell_word(&first.directory)));
-    }
-    table.out
 }
 
 fn time_line(summary: &Summary) -> String {

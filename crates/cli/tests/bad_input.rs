@@ -3,9 +3,10 @@
 mod support;
 
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 
-use support::{dissent, norec_finding, run, write_finding};
+use support::{BINARY, dissent, norec_finding, run, write_finding};
 
 /// Hunts with these arguments; the working directory must stay as it was.
 #[track_caller]
@@ -48,7 +49,11 @@ fn a_library_that_is_no_sqlite() {
 #[test]
 fn unknown_oracles() {
     let directory = tempfile::tempdir().unwrap();
-    hunt_is_refused(directory.path(), &["--oracles", "norec,astrology"], "'astrology'; there are: norec, ");
+    hunt_is_refused(
+        directory.path(),
+        &["--oracles", "norec,astrology"],
+        "unknown oracle 'astrology'; available: norec, ",
+    );
 }
 
 #[test]
@@ -94,14 +99,14 @@ fn findings_that_cannot_be_read() {
         fs::write(&path, text).unwrap();
         replay(&path).refused_with(part);
     };
-    damaged("", "is no JSON");
-    damaged(&good[..good.len() / 2], "is no JSON");
+    damaged("", "is not JSON");
+    damaged(&good[..good.len() / 2], "is not JSON");
     damaged("{\"hello\": 1}", "is not a finding");
     damaged(&good.replace("\"format\": 1", "\"format\": 99"), "format 99");
     damaged(&good.replace("\"subject\"", "\"sbject\""), "is damaged");
     damaged(&good.replace("\"norec\"", "\"tarot\""), "oracle 'tarot'");
     fs::write(&path, [0xff, 0xfe, 0x00]).unwrap();
-    replay(&path).refused_with("is no JSON");
+    replay(&path).refused_with("is not JSON");
 }
 
 #[test]
@@ -115,6 +120,13 @@ fn no_command_shows_the_help() {
 #[test]
 fn a_worker_is_not_for_users() {
     let directory = tempfile::tempdir().unwrap();
-    run(dissent(directory.path()).arg("worker").write_stdin("hello"))
-        .refused_with("started by Dissent itself");
+    let mut worker = std::process::Command::new(BINARY);
+    worker.arg0("dissent-worker").current_dir(directory.path()).stdin(std::process::Stdio::null());
+    let said = worker.output().unwrap();
+    assert_eq!(said.status.code(), Some(2));
+    let stderr = String::from_utf8(said.stderr).unwrap();
+    assert!(stderr.starts_with("dissent: a worker is started by Dissent itself"), "{stderr}");
+    let said = run(dissent(directory.path()).arg("worker"));
+    assert_eq!(said.code, Some(2));
+    assert!(said.stderr.contains("unrecognized subcommand 'worker'"), "{}", said.stderr);
 }

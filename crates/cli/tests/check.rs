@@ -104,7 +104,8 @@ fn what_cannot_be_checked_is_refused() {
     fs::create_dir(directory.path().join("empty")).unwrap();
     check(&["empty"]).refused_with("there are no scripts");
     write(directory.path(), "one.sql", &["SELECT 1"]);
-    check(&["one.sql", "--oracles", "nothing"]).refused_with("there is no oracle 'nothing'");
+    check(&["one.sql", "--oracles", "nothing"]).refused_with("unknown oracle 'nothing'");
     check(&["one.sql", "--target", "nosuch"]).refused_with("nosuch");
-    check(&["one.sql", "--markdown"]).refused_with("which version fails");
+    run(dissent(directory.path()).args(["stats", "known-bugs", "one.sql"]))
+        .refused_with("which version fails");
 }

@@ -28,7 +28,7 @@ fn what_is_not_there_is_not_removed_or_installed() {
         |args: &[&str]| run(dissent(directory.path()).env("DISSENT_CACHE", &cache).arg("engines").args(args));
     engines(&["remove", "sqlite@3.30.1"]).refused_with("sqlite@3.30.1 is not installed");
     engines(&["install", "sqlite", "nosuch@1"]).refused_with("nosuch");
-    engines(&["list", "nosuch"]).refused_with("there is no engine 'nosuch'");
+    engines(&["list", "nosuch"]).refused_with("unknown engine 'nosuch'");
 }
 
 #[test]
@@ -54,9 +54,9 @@ fn probing_shows_a_table_and_keeps_what_it_learned() {
     for word in ["functions", "operators", "aggregates", "casts", "usable", "denied by the dialect's file"] {
         assert!(said.stdout.contains(word), "{word} in\n{}", said.stdout);
     }
-    assert!(said.stderr.contains("what it can compute"), "{}", said.stderr);
+    assert!(said.stderr.contains("probed "), "{}", said.stderr);
     let again = probe(&["--list"]);
-    assert!(!again.stderr.contains("what it can compute"), "it is asked once: {}", again.stderr);
+    assert!(!again.stderr.contains("prob"), "it is asked once: {}", again.stderr);
     let has = |line: &str| again.stdout.lines().any(|other| other == line);
     assert!(has("+ function length (any) → INTEGER"), "{}", again.stdout);
     let denied = "- function fts3_tokenizer: denied by the dialect's file (needs a virtual table)";

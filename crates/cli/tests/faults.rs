@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use dissent_core::finding::{Class, Finding};
+use dissent_core::report;
 use dissent_core::sql::Statement;
 use support::{BINARY, children_of, dissent, is_alive, only_finding, run};
 
@@ -43,12 +44,14 @@ fn statements_without_fault() -> String {
 #[test]
 fn a_crash_is_a_finding_with_its_statement_and_replays() {
     let (directory, finding) = hunt_with("crash@5", Class::Crash, &[]);
-    assert!(finding.evidence.difference.contains("SIGABRT"), "{}", finding.evidence.difference);
+    assert!(report::failure(&finding.evidence).contains("SIGABRT"), "{:?}", finding.evidence);
     let log = statements_without_fault();
-    let Statement::Raw(sql) = &finding.subject.tests[0] else { panic!("{:?}", finding.subject.tests) };
+    let Statement::Raw(sql) = &finding.case.subject.tests[0] else {
+        panic!("{:?}", finding.case.subject.tests)
+    };
     assert!(log.contains(sql), "{sql}");
-    assert!(!finding.subject.setup.is_empty());
-    for statement in &finding.subject.setup {
+    assert!(!finding.case.setup.is_empty());
+    for statement in &finding.case.setup {
         let Statement::Raw(sql) = statement else { panic!("{statement:?}") };
         assert!(log.contains(sql), "{sql}");
     }
@@ -90,7 +93,7 @@ fn a_crash_is_reduced_beside_the_hunt() {
 #[test]
 fn a_hang_is_a_finding_and_replays() {
     let (directory, finding) = hunt_with("hang@5", Class::Hang, &["--hang-limit", "3s"]);
-    assert!(!finding.subject.setup.is_empty());
+    assert!(!finding.case.setup.is_empty());
     let path = only_finding(&directory.path().join("out"));
     let mut command = dissent(directory.path());
     let still = run(command.arg("replay").arg(&path).args(["--hang-limit", "3s"]).env(FAULT, "hang@5"));
@@ -101,7 +104,7 @@ fn a_hang_is_a_finding_and_replays() {
 #[test]
 fn memory_without_end_is_a_finding() {
     let (_directory, finding) = hunt_with("oom@5", Class::Crash, &["--worker-memory", "1024"]);
-    assert!(finding.evidence.difference.contains("out of memory"), "{}", finding.evidence.difference);
+    assert!(report::failure(&finding.evidence).contains("out of memory"), "{:?}", finding.evidence);
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn what_is_new_is_kept_shared_and_gone_on_with() {
         assert_eq!((seed["depth"].as_u64(), seed["features"].as_array().map(Vec::len)), (Some(0), Some(0)));
     }
 
-    let growth = run(hunt().args(["report", "--growth", "c", "--out", "growth.svg"]));
+    let growth = run(hunt().args(["stats", "growth", "c", "--out", "growth.svg"]));
     assert_eq!(growth.code, Some(0), "{}", growth.stderr);
     assert!(
         growth.stdout.starts_with("| steps of plans after | guided, with seeds |\n"),
@@ -90,7 +90,7 @@ fn what_cannot_be_is_said_in_one_sentence() {
     assert!(refusal(&["--count-coverage"]).contains("add --guide none"));
     assert!(refusal(&["--seeds", "."]).contains("there are no scripts"));
     assert!(refusal(&["--seeds-only"]).contains("--seeds"));
-    let growth = run(dissent(directory.path()).args(["report", "--growth"]));
-    assert!(growth.code == Some(2) && growth.stderr.contains("name the campaigns"), "{}", growth.stderr);
+    let growth = run(dissent(directory.path()).args(["stats", "growth"]));
+    assert!(growth.code == Some(2) && growth.stderr.contains("<CAMPAIGN>"), "{}", growth.stderr);
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
 }

@@ -38,10 +38,10 @@ fn a_short_hunt_gives_a_summary_in_json() {
     assert_eq!(std::fs::read_to_string(campaign.join("summary.json")).unwrap(), said.stdout);
     let json = std::fs::read(campaign.join("campaign.json")).unwrap();
     let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
-    assert_eq!(json["seed"], 7);
+    assert_eq!((&json["format"], &json["config"]["seed"]), (&2.into(), &7.into()));
 
     // Its figures as a row of a table.
-    let table = run(dissent(directory.path()).args(["engines", "measured"]).arg(&campaign));
+    let table = run(dissent(directory.path()).args(["stats", "validity"]).arg(&campaign));
     assert_eq!(table.code, Some(0), "{}", table.stderr);
     let rows: Vec<&str> = table.stdout.lines().collect();
     let [_, _, row] = rows[..] else { panic!("{}", table.stdout) };
@@ -51,7 +51,7 @@ fn a_short_hunt_gives_a_summary_in_json() {
     assert_eq!(cells[2].replace(',', ""), summary["statements"].to_string());
     let seen = cells[5].split_once(' ').unwrap().0;
     assert_eq!(seen, summary["operations"]["seen"].to_string());
-    let other = run(dissent(directory.path()).args(["engines", "measured", "."]));
+    let other = run(dissent(directory.path()).args(["stats", "validity", "."]));
     assert_eq!(other.code, Some(2));
     assert!(other.stderr.contains("holds no campaign that has ended"), "{}", other.stderr);
 }

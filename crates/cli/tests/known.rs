@@ -79,6 +79,7 @@ fn a_campaign_is_reported_in_every_form() {
         assert_eq!(said.code, Some(1), "{}", said.stderr);
         assert!(said.stdout.contains(part), "{format}: {}", said.stdout);
     }
-    run(dissent(directory.path()).args(["report", "out", "--format", "xls"]))
-        .refused_with("markdown, sql, slt");
+    let said = run(dissent(directory.path()).args(["report", "out", "--format", "xls"]));
+    assert_eq!(said.code, Some(2));
+    assert!(said.stderr.contains("[possible values: markdown, sql, slt, json, junit]"), "{}", said.stderr);
 }

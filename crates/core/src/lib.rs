@@ -12,6 +12,7 @@ pub mod features;
 pub mod finding;
 pub mod generate;
 pub mod guide;
+pub mod hash;
 pub mod import;
 pub mod mutate;
 pub mod oracle;

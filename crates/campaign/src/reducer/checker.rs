@@ -1,40 +1,20 @@
 //! Checks subjects in a process of its own, which is replaced whenever the engine takes it down.
 
-use std::io::Write;
-use std::process::ChildStdout;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::Duration;
-
-use anyhow::{Context, bail};
+use anyhow::Context;
 use dissent_core::finding::{Class, Evidence, Origin};
 use dissent_core::subject::TestCase;
-use dissent_engine::Source;
 
-use crate::death;
-use crate::worker::process::{STUCK_LIMIT, WorkerProcess};
-use crate::worker::protocol::{CheckOutcome, CheckTask, Event, Task, read_events};
-
-/// Where and under which limits subjects are checked.
-#[derive(Clone)]
-pub struct Place {
-    pub source: Source,
-    pub dialect: String,
-    pub memory_bytes: u64,
-    pub hang_limit: Duration,
-}
+use crate::crash;
+use crate::pool::{End, Ended, Pool, Report, TICK, WorkerId, Workplace};
+use crate::worker::protocol::{CheckOutcome, Checked, Event, SubjectsTask, Task};
 
 pub struct Checker {
-    place: Place,
-    task: CheckTask,
-    running: Option<Running>,
-    /// Processor time of processes that have ended, as far as they told.
-    cpu_before: f64,
-}
-
-struct Running {
-    process: WorkerProcess,
-    events: Receiver<Event>,
+    pool: Pool,
+    task: SubjectsTask,
+    worker: Option<WorkerId>,
+    /// Processor time of the present process and of those before it, as far as they told.
     cpu_seconds: f64,
+    cpu_before: f64,
 }
 
 /// What a check came to, whatever became of the process.
@@ -56,15 +36,13 @@ pub enum Answer {
 
 impl Checker {
     /// `looking_for` is the class the caller cares about.
-    pub fn new(place: Place, origin: Origin, looking_for: Class) -> Checker {
-        let task = CheckTask {
-            source: place.source.clone(),
-            dialect: place.dialect.clone(),
+    pub fn new(place: Workplace, origin: Origin, looking_for: Class) -> Checker {
+        let task = SubjectsTask {
             origin,
             setup_failures_allowed: usize::MAX,
             look_after: looking_for == Class::Crash,
         };
-        Checker { place, task, running: None, cpu_before: 0.0 }
+        Checker { pool: Pool::new(place), task, worker: None, cpu_seconds: 0.0, cpu_before: 0.0 }
     }
 
     /// From now on a subject with more failing statements than this is not worth a check.
@@ -77,7 +55,7 @@ impl Checker {
 
     /// Processor time of all processes so far.
     pub fn cpu_seconds(&self) -> f64 {
-        self.cpu_before + self.running.as_ref().map_or(0.0, |running| running.cpu_seconds)
+        self.cpu_before + self.cpu_seconds
     }
 
     pub fn check(&mut self, case: &TestCase) -> anyhow::Result<Answer> {
@@ -90,76 +68,60 @@ impl Checker {
 
     /// `None`: the process was ended, and neither by the engine nor by us.
     fn attempt(&mut self, case: &TestCase) -> anyhow::Result<Option<Answer>> {
-        let mut running = match self.running.take() {
-            Some(running) => running,
-            None => self.start()?,
-        };
-        let mut line = serde_json::to_vec(case)?;
-        line.push(b'\n');
-        if let Some(input) = &mut running.process.input {
-            // A process that is dead cannot read; its death is seen below.
-            let _ = input.write_all(&line).and_then(|()| input.flush());
-        }
-        let mut hung = false;
+        let worker = self.worker()?;
+        self.pool.send(worker, case)?;
         loop {
-            match running.events.recv_timeout(Duration::from_millis(50)) {
-                Ok(Event::Checked(checked)) => {
-                    running.cpu_seconds = checked.cpu_seconds;
-                    self.running = Some(running);
-                    let setup_failures = checked.setup_failures;
-                    return Ok(Some(match checked.outcome {
-                        CheckOutcome::Agrees => Answer::Holds { setup_failures },
-                        CheckOutcome::CannotTell(reason) => Answer::CannotTell { reason },
-                        CheckOutcome::Differs(evidence) => Answer::Fails { evidence, setup_failures },
-                    }));
-                }
-                Ok(Event::Trouble(message)) => bail!(message),
-                Ok(_) => {}
-                Err(RecvTimeoutError::Timeout) => {
-                    let (stalled, in_statement) = running.process.stalled();
-                    let limit = if in_statement { self.place.hang_limit } else { STUCK_LIMIT };
-                    if stalled > limit && !hung {
-                        hung = true;
-                        running.process.kill();
+            match self.pool.next(TICK)? {
+                Some((_, Report::Said(event))) => {
+                    if let Event::SubjectChecked(checked) = *event {
+                        return Ok(Some(self.answer(worker, *checked)));
                     }
                 }
-                Err(RecvTimeoutError::Disconnected) => return self.mourn(running, hung),
+                Some((_, Report::Ended(ended))) => return self.answer_of_end(&ended),
+                None => {}
             }
+        }
+    }
+
+    fn worker(&mut self) -> anyhow::Result<WorkerId> {
+        if let Some(worker) = self.worker {
+            return Ok(worker);
+        }
+        let task = Task::CheckSubjects(self.task.clone());
+        let worker = self.pool.start(&task).context("cannot start a process to check in")?;
+        self.worker = Some(worker);
+        Ok(worker)
+    }
+
+    fn answer(&mut self, worker: WorkerId, checked: Checked) -> Answer {
+        self.cpu_seconds = checked.cpu_seconds;
+        if self.pool.is_killed(worker) {
+            // It answered in its last moment: that it hung is not said of the next subject.
+            self.end();
+        }
+        let setup_failures = checked.setup_failures;
+        match checked.outcome {
+            CheckOutcome::Agrees => Answer::Holds { setup_failures },
+            CheckOutcome::CannotTell(reason) => Answer::CannotTell { reason },
+            CheckOutcome::Differs(evidence) => Answer::Fails { evidence, setup_failures },
         }
     }
 
     /// The process is gone: that is an answer too.
-    fn mourn(&mut self, running: Running, hung: bool) -> anyhow::Result<Option<Answer>> {
-        self.cpu_before += running.cpu_seconds;
-        let dead = running.process.bury()?;
-        let evidence = match hung {
-            true if !dead.remains.running => {
-                bail!("a check ran no statement for a minute; please report this")
+    fn answer_of_end(&mut self, ended: &Ended) -> anyhow::Result<Option<Answer>> {
+        self.end();
+        match crash::evidence(ended) {
+            Some(evidence) => {
+                Ok(Some(Answer::Fails { evidence: Box::new(evidence), setup_failures: Vec::new() }))
             }
-            true => death::evidence_of_hang(&dead, self.place.hang_limit),
-            false if dead.crashed() => death::evidence_of_crash(&dead),
-            false if dead.was_ended_from_outside() => return Ok(None),
-            false => bail!("a check ended by {}: {}", dead.cause(), dead.last_words),
-        };
-        Ok(Some(Answer::Fails { evidence: Box::new(evidence), setup_failures: Vec::new() }))
-    }
-
-    fn start(&self) -> anyhow::Result<Running> {
-        let task = Task::Check(self.task.clone());
-        let (process, stream) = WorkerProcess::spawn(&task, self.place.memory_bytes)
-            .context("cannot start a process to check in")?;
-        Ok(Running { process, events: listen(stream), cpu_seconds: 0.0 })
+            None if ended.how == End::FromOutside => Ok(None),
+            None => Err(ended.failure("the process that checks ended too soon")),
+        }
     }
 
     fn end(&mut self) {
-        if let Some(running) = self.running.take() {
-            self.cpu_before += running.cpu_seconds;
-        }
+        self.pool.clear();
+        self.worker = None;
+        self.cpu_before += std::mem::take(&mut self.cpu_seconds);
     }
-}
-
-fn listen(stream: ChildStdout) -> Receiver<Event> {
-    let (sender, receiver) = channel();
-    std::thread::spawn(move || read_events(stream, |event| drop(sender.send(event))));
-    receiver
 }

@@ -3,12 +3,12 @@
 mod checker;
 pub mod queue;
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::anyhow;
 use dissent_core::dialect::Dialect;
 use dissent_core::engine::Trouble;
-use dissent_core::finding::{Evidence, Finding, ReductionNote};
+use dissent_core::finding::{Class, Evidence, Finding, ReductionNote};
 use dissent_core::import;
 use dissent_core::oracle::{self, crash, norec};
 use dissent_core::reduce::{self, Budget, Weight};
@@ -16,15 +16,13 @@ use dissent_core::sql::Statement;
 use dissent_core::subject::TestCase;
 use dissent_core::triage;
 
-pub use checker::{Answer, Checker, Place};
+pub use checker::{Answer, Checker};
 
-/// What one finding may cost.
-#[derive(Clone, Copy, Debug)]
-pub struct Allowance {
-    pub checks: u64,
-    pub time: Duration,
-}
+use crate::config::Allowance;
+use crate::pool::Workplace;
+use crate::tested::Tested;
 
+/// What came of reducing a finding.
 pub enum Reduced {
     /// It fails in the same way in a process of its own, and this is the smallest form found.
     Confirmed(Box<Finding>),
@@ -32,95 +30,57 @@ pub enum Reduced {
     Unstable(String),
 }
 
-/// What a reduction does while it goes.
-pub trait Observer {
+/// Whoever watches a reduction.
+pub trait Watcher {
     /// Called before each check; `false` ends the reduction with what there is.
-    fn goes_on(&mut self) -> bool;
+    fn goes_on(&mut self) -> bool {
+        true
+    }
+
     /// A smaller form was found.
     fn smaller(&mut self, _case: &TestCase, _checks: u64) {}
 }
 
+impl Watcher for () {}
+
+/// Confirms a finding in a fresh process and makes it as small as the allowance lets it become.
+pub fn reduce(
+    finding: &Finding,
+    tested: &Tested,
+    allowance: Allowance,
+    watcher: &mut dyn Watcher,
+) -> anyhow::Result<Reduced> {
+    let dialect = tested.dialect()?;
+    Job { place: &tested.place, dialect: &dialect, allowance }.run(finding, watcher).0
+}
+
 pub struct Job<'a> {
-    pub place: &'a Place,
+    pub place: &'a Workplace,
     pub dialect: &'a Dialect,
     pub allowance: Allowance,
 }
 
 impl Job<'_> {
-    /// Confirms the finding in a fresh process, then reduces it. Also gives the processor time used.
-    pub fn run(&self, finding: &Finding, observer: &mut dyn Observer) -> anyhow::Result<(Reduced, f64)> {
+    /// Also gives the processor time used.
+    pub fn run(&self, finding: &Finding, watcher: &mut dyn Watcher) -> (anyhow::Result<Reduced>, f64) {
         let mut checker = Checker::new(self.place.clone(), finding.origin, finding.evidence.class);
-        let reduced = self.reduce(finding, &mut checker, observer)?;
-        Ok((reduced, checker.cpu_seconds()))
+        let reduced = self.reduce(finding, &mut checker, watcher);
+        (reduced, checker.cpu_seconds())
     }
 
     fn reduce(
         &self,
         finding: &Finding,
         checker: &mut Checker,
-        observer: &mut dyn Observer,
+        watcher: &mut dyn Watcher,
     ) -> anyhow::Result<Reduced> {
-        let class = finding.evidence.class;
         let started = Instant::now();
-        let deadline = started + self.allowance.time;
-        let failures = match checker.check(&finding.case)? {
-            Answer::Fails { evidence, setup_failures } if evidence.class == class => setup_failures,
-            other => return Ok(Reduced::Unstable(why_unstable(&other))),
+        let confirmed = match self.confirm(finding, checker)? {
+            Ok(confirmed) => confirmed,
+            Err(why) => return Ok(Reduced::Unstable(why)),
         };
-        let mut case = finding.case.clone();
-        let mut allowed = failures.len();
-        if allowed > 0 {
-            // What fails does nothing: without it, no statement of the setup may fail from here on.
-            let without = without_statements(&case, &failures);
-            if matches!(checker.check(&without)?, Answer::Fails { evidence, setup_failures } if evidence.class == class && setup_failures.is_empty())
-            {
-                case = without;
-                allowed = 0;
-            }
-        }
-        case = read_texts(case, self.dialect, |candidate| {
-            let answer = checker.check(candidate)?;
-            Ok(matches!(answer, Answer::Fails { evidence, setup_failures }
-                if evidence.class == class && setup_failures.len() <= allowed))
-        })?;
-        checker.allow_setup_failures(allowed);
-
-        let mut best: Option<Box<Evidence>> = None;
-        let mut checks = 0;
-        let mut goes_on = true;
-        let over = || Instant::now() >= deadline;
-        let budget = Budget { checks: self.allowance.checks, over: &over };
-        let mut still_fails = |candidate: &TestCase| {
-            goes_on = goes_on && observer.goes_on();
-            if !goes_on {
-                return Ok(false);
-            }
-            checks += 1;
-            match checker.check(candidate).map_err(|error| Trouble(format!("{error:#}")))? {
-                Answer::Fails { evidence, setup_failures }
-                    if triage::is_same_failure(&evidence, &finding.evidence)
-                        && setup_failures.len() <= allowed =>
-                {
-                    best = Some(evidence);
-                    observer.smaller(candidate, checks);
-                    Ok(true)
-                }
-                _ => Ok(false),
-            }
-        };
-        let reduction = reduce::reduce(case, self.dialect, reduce::all(), &budget, &mut still_fails)
-            .map_err(|trouble| anyhow!(trouble))?;
-        let mut smaller = finding.clone();
-        smaller.evidence = best.map_or_else(|| finding.evidence.clone(), |evidence| *evidence);
-        smaller.triage.reduction = Some(ReductionNote {
-            checks,
-            complete: reduction.complete && goes_on,
-            statements_before: finding.case.setup.len(),
-            tokens_before: Weight::of(&finding.case, self.dialect).tokens,
-            tokens: Weight::of(&reduction.case, self.dialect).tokens,
-            seconds: None,
-        });
-        smaller.case = reduction.case;
+        checker.allow_setup_failures(confirmed.failures_allowed);
+        let mut smaller = self.shrink(finding, confirmed, started, checker, watcher)?;
         let restated = self.restate(&smaller, checker)?;
         smaller.triage.signature = Some(match &restated {
             Some((case, evidence)) => triage::signature(case, evidence),
@@ -132,9 +92,79 @@ impl Job<'_> {
         }
         Ok(Reduced::Confirmed(Box::new(smaller)))
     }
-}
 
-impl Job<'_> {
+    /// The finding as it fails here, or why it does not: without statements that do nothing, and with trees for
+    /// texts, where it still fails so.
+    fn confirm(&self, finding: &Finding, checker: &mut Checker) -> anyhow::Result<Result<Confirmed, String>> {
+        let class = finding.evidence.class;
+        let failures = match checker.check(&finding.case)? {
+            Answer::Fails { evidence, setup_failures } if evidence.class == class => setup_failures,
+            other => return Ok(Err(why_unstable(&other))),
+        };
+        let mut case = finding.case.clone();
+        let mut failures_allowed = failures.len();
+        if failures_allowed > 0 {
+            // What fails does nothing: without it, no statement of the setup may fail from here on.
+            let without = without_statements(&case, &failures);
+            if checker.check(&without)?.fails_as(class, 0) {
+                case = without;
+                failures_allowed = 0;
+            }
+        }
+        let case = read_texts(case, self.dialect, |candidate| {
+            Ok(checker.check(candidate)?.fails_as(class, failures_allowed))
+        })?;
+        Ok(Ok(Confirmed { case, failures_allowed }))
+    }
+
+    /// The smallest form within the allowance, and what that took.
+    fn shrink(
+        &self,
+        finding: &Finding,
+        confirmed: Confirmed,
+        started: Instant,
+        checker: &mut Checker,
+        watcher: &mut dyn Watcher,
+    ) -> anyhow::Result<Finding> {
+        let deadline = started + self.allowance.time;
+        let over = || Instant::now() >= deadline;
+        let budget = Budget { checks: self.allowance.checks, over: &over };
+        let (mut best, mut checks, mut goes_on) = (None, 0, true);
+        let mut still_fails = |candidate: &TestCase| {
+            goes_on = goes_on && watcher.goes_on();
+            if !goes_on {
+                return Ok(false);
+            }
+            checks += 1;
+            match checker.check(candidate).map_err(|error| Trouble(format!("{error:#}")))? {
+                Answer::Fails { evidence, setup_failures }
+                    if triage::is_same_failure(&evidence, &finding.evidence)
+                        && setup_failures.len() <= confirmed.failures_allowed =>
+                {
+                    best = Some(evidence);
+                    watcher.smaller(candidate, checks);
+                    Ok(true)
+                }
+                _ => Ok(false),
+            }
+        };
+        let reduction =
+            reduce::reduce(confirmed.case, self.dialect, reduce::all(), &budget, &mut still_fails)
+                .map_err(|trouble| anyhow!(trouble))?;
+        let mut smaller = finding.clone();
+        smaller.evidence = best.map_or_else(|| finding.evidence.clone(), |evidence| *evidence);
+        smaller.triage.reduction = Some(ReductionNote {
+            checks,
+            complete: reduction.complete && goes_on,
+            statements_before: finding.case.setup.len(),
+            tokens_before: Weight::of(&finding.case, self.dialect).tokens,
+            tokens: Weight::of(&reduction.case, self.dialect).tokens,
+            seconds: None,
+        });
+        smaller.case = reduction.case;
+        Ok(smaller)
+    }
+
     /// The finding as NoREC sees it, if it does, and small again: what it has in common with others shows
     /// best in one form.
     fn restate(
@@ -163,6 +193,20 @@ impl Job<'_> {
             return Ok(Some((reduction.case, last)));
         }
         Ok(None)
+    }
+}
+
+/// A finding that fails in a process of its own.
+struct Confirmed {
+    case: TestCase,
+    /// How many statements of its setup may fail.
+    failures_allowed: usize,
+}
+
+impl Answer {
+    fn fails_as(&self, class: Class, most_failures: usize) -> bool {
+        matches!(self, Answer::Fails { evidence, setup_failures }
+            if evidence.class == class && setup_failures.len() <= most_failures)
     }
 }
 

@@ -1,25 +1,28 @@
 //! A thread beside the supervisor that reduces findings one after the other, so that a hunt never waits.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Sender, channel};
 
 use dissent_core::dialect::Dialect;
 use dissent_core::finding::Finding;
 
-use super::{Allowance, Job, Observer, Place, Reduced};
-use crate::store::StoredFinding;
+use super::{Job, Reduced, Watcher};
+use crate::config::Allowance;
+use crate::pool::Workplace;
 
 /// A finding on its way; on disk already.
 pub struct Pending {
-    pub stored: StoredFinding,
+    pub directory: PathBuf,
     pub finding: Finding,
 }
 
+/// A finding that the reducer has done with.
 pub struct Done {
     pub pending: Pending,
-    /// What came of it, and the processor time it took.
-    pub result: anyhow::Result<(Reduced, f64)>,
+    pub result: anyhow::Result<Reduced>,
+    pub cpu_seconds: f64,
 }
 
 pub struct Queue {
@@ -28,20 +31,21 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// `deliver` is called for each finding, in the order in which they were handed in.
-    pub fn start(
-        place: Place,
-        dialect: Arc<Dialect>,
-        allowance: Allowance,
-        deliver: impl Fn(Done) + Send + 'static,
-    ) -> Queue {
-        let (sender, receiver) = channel();
+    /// What is done comes back in the order in which it was handed in.
+    pub fn start(place: Workplace, dialect: Arc<Dialect>, allowance: Allowance, done: Sender<Done>) -> Queue {
+        let (sender, pending) = channel::<Pending>();
         let stop = Arc::new(AtomicBool::new(false));
-        let stopped = stop.clone();
+        let mut until_stopped = UntilStopped(stop.clone());
         // The processes it starts die with this thread, which lives until nobody hands in any more.
         std::thread::spawn(move || {
             let job = Job { place: &place, dialect: &dialect, allowance };
-            work(&job, &receiver, &stopped, deliver);
+            for pending in pending {
+                if !until_stopped.goes_on() {
+                    return;
+                }
+                let (result, cpu_seconds) = job.run(&pending.finding, &mut until_stopped);
+                let _ = done.send(Done { pending, result, cpu_seconds });
+            }
         });
         Queue { sender, stop }
     }
@@ -57,19 +61,9 @@ impl Queue {
     }
 }
 
-fn work(job: &Job, pending: &Receiver<Pending>, stop: &Arc<AtomicBool>, deliver: impl Fn(Done)) {
-    for pending in pending {
-        if stop.load(Ordering::Relaxed) {
-            return;
-        }
-        let result = job.run(&pending.finding, &mut UntilStopped(stop.clone()));
-        deliver(Done { pending, result });
-    }
-}
-
 struct UntilStopped(Arc<AtomicBool>);
 
-impl Observer for UntilStopped {
+impl Watcher for UntilStopped {
     fn goes_on(&mut self) -> bool {
         !self.0.load(Ordering::Relaxed)
     }

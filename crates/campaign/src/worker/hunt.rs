@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
-use std::rc::Rc;
 
 use anyhow::{Context, anyhow};
 use dissent_core::dialect::Dialect;
@@ -12,34 +11,40 @@ use dissent_core::finding::{Evidence, Origin, Verdict};
 use dissent_core::generate::Policy;
 use dissent_core::guide::Entry;
 use dissent_core::oracle::{self, Oracle};
-use dissent_core::session::{Counts, Journal as StatementJournal, Session};
+use dissent_core::session::{Counts, Session};
 use dissent_core::subject::TestCase;
 use dissent_core::walk::{Lesson, Trail, Walk, Watcher};
 
+use super::corpus::CorpusStore;
 use super::fault::Fault;
 use super::journal::Journal;
 use super::protocol::{Difference, Event, Events, HuntTask, Label, Tally};
-use super::shelf::Shelf;
-use super::tap::{Listener, Tap};
+use super::trace::{TracedEngine, Tracer};
+use super::{JournalWriter, probe};
 use crate::system;
 
 /// Four times a second is often enough for a progress line and costs nothing.
 const PROGRESS_NANOS: u64 = 250_000_000;
 
 pub fn run(
-    task: HuntTask,
+    task: &HuntTask,
     engine: Box<dyn Engine + '_>,
-    dialect: Dialect,
-    journal: Rc<Journal>,
-    fault: Option<Fault>,
+    mut dialect: Dialect,
+    writer: JournalWriter,
     events: &mut Events,
 ) -> anyhow::Result<()> {
-    let Some(path) = &task.log_statements else {
+    if let Some(path) = &task.catalog {
+        dialect.learn(&probe::read_catalog(path)?);
+    }
+    if writer.fault == Some(Fault::Start) {
+        std::process::abort();
+    }
+    let Some(path) = task.config.statement_log(task.worker) else {
         let mut engine = engine;
-        return walk(&task, &mut *engine, &dialect, journal, fault, events);
+        return walk(task, &mut *engine, &dialect, writer, events);
     };
-    let mut log = StatementLog::append(path)?;
-    walk(&task, &mut Tap { engine, listener: &mut log }, &dialect, journal, fault, events)?;
+    let mut log = StatementLog::append(&path)?;
+    walk(task, &mut TracedEngine { engine, tracer: &mut log }, &dialect, writer, events)?;
     log.finish().with_context(|| format!("cannot write statements to {}", path.display()))
 }
 
@@ -47,27 +52,27 @@ fn walk(
     task: &HuntTask,
     engine: &mut dyn Engine,
     dialect: &Dialect,
-    journal: Rc<Journal>,
-    fault: Option<Fault>,
+    mut writer: JournalWriter,
     events: &mut Events,
 ) -> anyhow::Result<()> {
-    let mut scribe = Scribe { journal: journal.clone(), fault };
-    let mut session = Session::new(engine, dialect, &mut scribe, system::nanos);
-    session.validates_errors = task.error_validation;
-    let oracles = oracles(&task.oracles)?;
+    let config = &task.config;
+    let journal = writer.journal.clone();
+    let mut session = Session::new(engine, dialect, &mut writer, system::nanos);
+    session.validates_errors = config.error_validation;
+    let oracles = oracles(&config.oracles)?;
     let calm = (!task.avoid.is_empty()).then(|| dialect.without(&task.avoid.features, &task.avoid.functions));
     let calm = calm.as_ref();
-    let walk = Walk { dialect, calm, oracles, seed: task.seed, policy: Policy::default() };
-    let mut shelf = task.trail.as_ref().map(Shelf::open).transpose()?;
-    let mut trail = Trail::new(task.trail.as_ref().and_then(|trail| trail.guide.guide()));
-    if let (Some(shelf), Some(task)) = (&mut shelf, &task.trail) {
-        trail.keeps = task.keeps;
-        trail.changes_only = task.seeds_only;
-        shelf.read_seeds(dialect, &mut session)?.into_iter().for_each(|entry| trail.corpus.add(entry));
+    let walk = Walk { dialect, calm, oracles, seed: config.seed, policy: Policy::default() };
+    let mut corpus = config.learns().then(|| CorpusStore::open(task)).transpose()?;
+    let mut trail = Trail::new(config.guide.guide());
+    if let Some(corpus) = &mut corpus {
+        trail.keeps = !config.counts_only;
+        trail.changes_only = config.seeds_only;
+        corpus.read_seeds(dialect, &mut session)?.into_iter().for_each(|entry| trail.corpus.add(entry));
     }
     let mut reporter = Reporter {
         journal: &journal,
-        shelf,
+        corpus,
         events,
         max_cases: task.max_cases.unwrap_or(u64::MAX),
         tally: Tally::default(),
@@ -77,7 +82,7 @@ fn walk(
     };
     let mut database = task.first_database;
     let walked = loop {
-        for entry in reporter.shelf.as_mut().map(Shelf::arrivals).unwrap_or_default() {
+        for entry in reporter.corpus.as_mut().map(CorpusStore::arrivals).unwrap_or_default() {
             trail.corpus.add(entry);
         }
         match walk.guided(database, &mut trail, &mut session, &mut reporter) {
@@ -86,7 +91,7 @@ fn walk(
             Err(trouble) => break Err(anyhow!(trouble)),
         }
         reporter.tell(&mut session.counts, PROGRESS_NANOS);
-        database += task.step;
+        database += config.jobs;
     };
     reporter.tell(&mut session.counts, 0);
     match reporter.not_kept {
@@ -96,42 +101,15 @@ fn walk(
 }
 
 pub fn oracles(names: &[String]) -> anyhow::Result<Vec<&'static dyn Oracle>> {
-    let find = |name: &String| oracle::by_name(name).with_context(|| format!("there is no oracle '{name}'"));
+    let find = |name: &String| oracle::by_name(name).with_context(|| format!("unknown oracle '{name}'"));
     names.iter().map(find).collect()
-}
-
-/// Writes statements to the shared journal.
-pub struct Scribe {
-    pub journal: Rc<Journal>,
-    pub fault: Option<Fault>,
-}
-
-impl StatementJournal for Scribe {
-    fn before(&mut self, sql: &str) {
-        self.journal.begin_statement(sql);
-        if let Some(fault) = self.fault {
-            fault.strike(self.journal.position());
-        }
-    }
-
-    fn after(&mut self) {
-        self.journal.end_statement();
-    }
-
-    fn built(&mut self, sql: &str) {
-        self.journal.add_setup(sql);
-    }
-
-    fn reset(&mut self) {
-        self.journal.start_over();
-    }
 }
 
 /// Counts what the walk does, and passes findings on at once.
 struct Reporter<'a> {
     journal: &'a Journal,
     /// Where what is worth coming back to is kept.
-    shelf: Option<Shelf<'a>>,
+    corpus: Option<CorpusStore<'a>>,
     events: &'a mut Events,
     max_cases: u64,
     tally: Tally,
@@ -210,7 +188,7 @@ impl Watcher for Reporter<'_> {
         let learned = &mut self.tally.learned;
         learned.kept += 1;
         learned.deepest = learned.deepest.max(entry.depth);
-        if let Some(Err(error)) = self.shelf.as_mut().map(|shelf| shelf.keep(entry)) {
+        if let Some(Err(error)) = self.corpus.as_mut().map(|corpus| corpus.keep(entry)) {
             self.not_kept.get_or_insert(error);
         }
     }
@@ -250,7 +228,7 @@ impl StatementLog {
     }
 }
 
-impl Listener for StatementLog {
+impl Tracer for StatementLog {
     fn reset(&mut self) {
         self.write(format_args!("-- reset\n"));
     }

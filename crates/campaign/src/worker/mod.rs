@@ -1,28 +1,25 @@
 //! A worker: a child process with one thread and one engine, so that whatever the engine does to its
 //! process is seen by the supervisor and suffered by nobody else.
 //!
-//! The supervisor's side is [`process`]; the rest runs in the child. They share a [`journal`] and speak
-//! the [`protocol`].
+//! This is the child's side; the other one is [`crate::pool`]. They share a [`journal`] and speak the [`protocol`].
 
-mod catalog;
-mod check;
+mod corpus;
 mod fault;
 pub mod hunt;
 pub mod journal;
-pub mod process;
+pub mod probe;
 pub mod protocol;
 mod replay;
-mod script;
-mod shelf;
-pub mod tap;
+mod scripts;
+mod subjects;
+pub mod trace;
 
-use std::io::{BufRead, StdinLock};
+use std::io::{BufRead, StdinLock, Write};
 use std::rc::Rc;
 
 use anyhow::Context;
 use dissent_core::dialect::Dialect;
-use dissent_core::engine::Engine;
-use dissent_engine::Source;
+use dissent_core::session::Journal as StatementJournal;
 
 use fault::Fault;
 use journal::Journal;
@@ -30,21 +27,69 @@ use protocol::{Event, Events, Job, Task};
 
 use crate::system;
 
+/// By this name a process knows that it is a worker.
+pub const NAME: &str = "dissent-worker";
+
+/// Exit codes of a worker.
+const WELL: i32 = 0;
+const TROUBLE: i32 = 2;
+
+/// Whether this process was started to be a worker.
+pub fn is_asked() -> bool {
+    std::env::args_os().next().is_some_and(|name| name == NAME)
+}
+
+/// Makes this process a worker, if that is what it was started for; it then ends here.
+///
+/// Campaigns hunt in processes of the same program. So **every program that uses this library has to call this first
+/// of all in `main`**, before it reads arguments or starts threads:
+///
+/// ```no_run
+/// fn main() {
+///     dissent_campaign::run_worker_if_asked();
+///     // … what the program is for
+/// }
+/// ```
+pub fn run_worker_if_asked() {
+    if is_asked() {
+        report_panics();
+        std::process::exit(run().unwrap_or_else(|error| {
+            let _ = writeln!(std::io::stderr(), "dissent: {error:#}");
+            TROUBLE
+        }));
+    }
+}
+
+/// Panics are told in one line, as all messages are: a supervisor passes on the last line of what a worker wrote.
+pub fn report_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(|at| format!(" at {}:{}", at.file(), at.line())).unwrap_or_default();
+        let payload = panic.payload();
+        let literal = payload.downcast_ref::<&str>().copied();
+        let what = literal.or(payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+        let what = what.replace('\n', " ");
+        let _ = writeln!(
+            std::io::stderr(),
+            "dissent: a mistake in Dissent itself{place} ({what}); please report it with this line and the command you ran"
+        );
+    }));
+}
+
 /// The child's whole life: read the job, do it, say what came of it.
-pub fn run() -> anyhow::Result<u8> {
+fn run() -> anyhow::Result<i32> {
     system::name_process(c"dissent-worker");
     let mut text = String::new();
     let mut input = std::io::stdin().lock();
     input.read_line(&mut text)?;
     let job: Job = serde_json::from_str(&text)
-        .context("`dissent worker` is started by Dissent itself, with a job on standard input")?;
+        .context("a worker is started by Dissent itself, with a job on standard input")?;
     drop(text);
     let mut events = Events::to_stdout();
     match perform(job, input, &mut events) {
-        Ok(()) => Ok(crate::WELL),
+        Ok(()) => Ok(WELL),
         Err(error) => {
             events.send(&Event::Trouble(format!("{error:#}")))?;
-            Ok(crate::TROUBLE)
+            Ok(TROUBLE)
         }
     }
 }
@@ -54,45 +99,43 @@ fn perform(job: Job, input: StdinLock, events: &mut Events) -> anyhow::Result<()
     if fault == Some(Fault::Early) {
         std::process::abort();
     }
-    let journal = Rc::new(Journal::open(&job.journal)?);
+    let writer = JournalWriter { journal: Rc::new(Journal::open(&job.journal)?), fault };
+    let engine = job.source.open()?;
+    let dialect = Dialect::load(&job.dialect, engine.version())?;
+    events.send(&Event::Ready { engine_version: engine.version().to_string() })?;
     match job.task {
-        Task::Probe { source, dialect } => {
-            open(&source, &dialect, events)?;
-            Ok(())
-        }
-        Task::Hunt(task) => {
-            let (engine, mut dialect) = open(&task.source, &task.dialect, events)?;
-            if let Some(path) = &task.catalog {
-                dialect.learn(&crate::catalog::read(path)?);
-            }
-            if fault == Some(Fault::Start) {
-                std::process::abort();
-            }
-            hunt::run(task, engine, dialect, journal, fault, events)
-        }
-        Task::Catalog(task) => {
-            let (engine, dialect) = open(&task.source, &task.dialect, events)?;
-            catalog::run(&task, engine, &dialect, journal, events)
-        }
-        Task::Check(task) => {
-            let (engine, dialect) = open(&task.source, &task.dialect, events)?;
-            check::run(&task, engine, &dialect, journal, fault, input, events)
-        }
-        Task::Scripts(task) => {
-            let (engine, dialect) = open(&task.source, &task.dialect, events)?;
-            script::run(&task, engine, &dialect, journal, fault, events)
-        }
-        Task::Replay(task) => {
-            let (engine, dialect) = open(&task.source, &task.dialect, events)?;
-            let replayed = replay::run(&task, engine, &dialect, journal, fault)?;
-            Ok(events.send(&Event::Replayed(Box::new(replayed)))?)
-        }
+        Task::Open => Ok(()),
+        Task::Hunt(task) => hunt::run(&task, engine, dialect, writer, events),
+        Task::Probe { skip } => probe::run(skip, engine, &dialect, writer, events),
+        Task::CheckSubjects(task) => subjects::run(&task, engine, &dialect, writer, input, events),
+        Task::CheckScripts(task) => scripts::run(&task, engine, &dialect, writer, events),
+        Task::Replay { case, origin } => replay::run(&case, origin, engine, &dialect, writer, events),
     }
 }
 
-fn open(source: &Source, dialect: &str, events: &mut Events) -> anyhow::Result<(Box<dyn Engine>, Dialect)> {
-    let engine = source.open()?;
-    let dialect = Dialect::load(dialect, engine.version())?;
-    events.send(&Event::Ready { engine_version: engine.version().to_string() })?;
-    Ok((engine, dialect))
+/// Writes statements to the shared journal.
+pub struct JournalWriter {
+    pub journal: Rc<Journal>,
+    pub fault: Option<Fault>,
+}
+
+impl StatementJournal for JournalWriter {
+    fn before(&mut self, sql: &str) {
+        self.journal.begin_statement(sql);
+        if let Some(fault) = self.fault {
+            fault.strike(self.journal.position());
+        }
+    }
+
+    fn after(&mut self) {
+        self.journal.end_statement();
+    }
+
+    fn built(&mut self, sql: &str) {
+        self.journal.add_setup(sql);
+    }
+
+    fn reset(&mut self) {
+        self.journal.start_over();
+    }
 }

@@ -9,58 +9,62 @@ use std::path::PathBuf;
 use dissent_core::catalog::{Operation, OperationKind, SampleType};
 use dissent_core::check::Read as ScriptRead;
 use dissent_core::finding::{Arm, Evidence, Origin, Verdict};
-use dissent_core::guide;
 use dissent_core::session::Counts;
 use dissent_core::subject::TestCase;
 use dissent_core::triage::known::Avoid;
 use dissent_engine::Source;
 use serde::{Deserialize, Serialize};
 
+use crate::config::Config;
+
+/// All that a worker is told when it starts.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Job {
     /// Where the worker finds its journal.
     pub journal: String,
+    pub source: Source,
+    pub dialect: String,
     pub task: Task,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Task {
-    /// Only open the engine and tell its version.
-    Probe {
-        source: Source,
-        dialect: String,
-    },
-    Hunt(HuntTask),
+    /// Only open the engine and say its version.
+    Open,
+    Hunt(Box<HuntTask>),
     /// Find out what the engine can compute.
-    Catalog(CatalogTask),
-    Replay(ReplayTask),
-    /// Check subjects, one on each further line of the input.
-    Check(CheckTask),
-    /// Check the queries of scripts.
-    Scripts(ScriptsTask),
+    Probe {
+        /// Candidates that workers before this one have dealt with, or died of.
+        skip: usize,
+    },
+    /// Check a finding again and tell all that ran.
+    Replay {
+        case: Box<TestCase>,
+        origin: Origin,
+    },
+    /// For the reducer: check subjects, one on each further line of the input.
+    CheckSubjects(SubjectsTask),
+    /// For `dissent check`: check the queries of scripts.
+    CheckScripts(ScriptsTask),
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct ScriptsTask {
-    pub source: Source,
-    pub dialect: String,
-    pub oracles: Vec<String>,
-    pub scripts: Vec<Script>,
-    /// Scripts that workers before this one have dealt with, or died of.
-    pub skip: usize,
-}
-
-/// A script's name, which tells what kind it is, and its text.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Script {
-    pub name: String,
-    pub text: String,
+pub struct HuntTask {
+    pub config: Config,
+    /// The number of this worker; all workers together visit each database once.
+    pub worker: u64,
+    pub first_database: u64,
+    pub max_cases: Option<u64>,
+    /// What to draw seldom: it triggers bugs that are known.
+    pub avoid: Avoid,
+    /// The file that holds what the engine can compute; none: the dialect's file has to do.
+    pub catalog: Option<PathBuf>,
+    /// Where what is new is kept.
+    pub corpus: PathBuf,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct CheckTask {
-    pub source: Source,
-    pub dialect: String,
+pub struct SubjectsTask {
     pub origin: Origin,
     /// With more failing statements than these in its setup, a subject is not checked.
     pub setup_failures_allowed: usize,
@@ -69,56 +73,20 @@ pub struct CheckTask {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct CatalogTask {
-    pub source: Source,
-    pub dialect: String,
-    /// Candidates that workers before this one have dealt with, or died of.
+pub struct ScriptsTask {
+    pub oracles: Vec<String>,
+    pub scripts: Vec<Script>,
+    /// Scripts that workers before this one have dealt with, or died of.
     pub skip: usize,
 }
 
+/// A script to check.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct HuntTask {
-    pub source: Source,
-    pub dialect: String,
-    pub oracles: Vec<String>,
-    pub seed: u64,
-    /// The first database, and the step to the next: all workers together visit each number once.
-    pub first_database: u64,
-    pub step: u64,
-    pub max_cases: Option<u64>,
-    pub error_validation: bool,
-    /// What to draw seldom: it triggers bugs that are known.
-    pub avoid: Avoid,
-    pub log_statements: Option<PathBuf>,
-    /// The file that holds what the engine can compute; none: the dialect's file has to do.
-    pub catalog: Option<PathBuf>,
-    /// None: every database is drawn, and nothing is learned.
-    pub trail: Option<TrailTask>,
-}
-
-/// How a worker learns from what it runs.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct TrailTask {
-    pub guide: guide::Kind,
-    /// What is new is kept; otherwise only counted.
-    pub keeps: bool,
-    /// Where it is kept.
-    pub corpus: PathBuf,
-    /// The worker's number, by which it knows its own files, and whether it is the only one.
-    pub worker: u64,
-    pub alone: bool,
-    /// This worker's share of the scripts that users gave.
-    pub seeds: Vec<PathBuf>,
-    /// Nothing is drawn anew: databases are made of seeds only.
-    pub seeds_only: bool,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct ReplayTask {
-    pub source: Source,
-    pub dialect: String,
-    pub case: TestCase,
-    pub origin: Origin,
+pub struct Script {
+    /// Its name, which tells what kind it is: `.sql`, `.test`, `.jsonl` …
+    pub name: String,
+    /// Its text.
+    pub text: String,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -145,19 +113,23 @@ pub enum Event {
     },
     /// What was learned of it.
     Probed(Vec<Operation>),
-    Checked(Box<Checked>),
+    SubjectChecked(Box<Checked>),
     /// The next script was gone through; what it made the oracles say was counted in a `Progress` before.
-    Script(ScriptRead),
+    ScriptChecked(ScriptRead),
     /// Trouble of our own; the worker ends after it.
     Trouble(String),
     /// A line that is no event: made by the reader, so that nothing a worker said is lost in silence.
     Unreadable(String),
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+/// A difference that an oracle saw.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Difference {
+    /// Where it was seen.
     pub origin: Origin,
+    /// What was checked.
     pub case: TestCase,
+    /// How it failed.
     pub evidence: Evidence,
 }
 
@@ -204,17 +176,19 @@ impl Learned {
     }
 }
 
+/// The verdicts of an oracle.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct OracleTally {
     /// Comparisons that came to a verdict.
     pub checks: u64,
     /// Comparisons in which at least one arm returned a row.
     pub nonempty: u64,
+    /// Comparisons that came to none, by reason.
     pub skips: BTreeMap<Label, u64>,
 }
 
 impl OracleTally {
-    pub fn count(&mut self, verdict: &Verdict) {
+    pub(crate) fn count(&mut self, verdict: &Verdict) {
         match verdict {
             Verdict::Skip(reason) => *self.skips.entry(reason.clone()).or_insert(0) += 1,
             Verdict::Pass { nonempty } => {
@@ -266,13 +240,18 @@ pub struct Replayed {
     pub setup_failures: Vec<(String, String)>,
     /// Every statement the check ran after the setup.
     pub ran: Vec<Arm>,
+    /// What the oracle said.
     pub outcome: CheckOutcome,
 }
 
+/// What an oracle said of a subject.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum CheckOutcome {
+    /// The arms agree.
     Agrees,
+    /// It does not apply, for this reason.
     CannotTell(String),
+    /// The arms differ.
     Differs(Box<Evidence>),
 }
 

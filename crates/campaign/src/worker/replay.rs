@@ -1,44 +1,42 @@
 //! A worker's replay: build a finding's state again, check it again, and tell everything that ran.
 
-use std::rc::Rc;
-
 use anyhow::{Context, anyhow};
 use dissent_core::dialect::Dialect;
 use dissent_core::engine::{Engine, Reply};
-use dissent_core::finding::Arm;
+use dissent_core::finding::{Arm, Origin};
 use dissent_core::oracle;
 use dissent_core::session::Session;
+use dissent_core::subject::TestCase;
 use dissent_core::walk;
 
-use super::fault::Fault;
-use super::hunt::Scribe;
-use super::journal::Journal;
-use super::protocol::{CheckOutcome, ReplayTask, Replayed};
-use super::tap::{Listener, Tap};
+use super::JournalWriter;
+use super::protocol::{CheckOutcome, Event, Events, Replayed};
+use super::trace::{TracedEngine, Tracer};
 use crate::system;
 
 pub fn run(
-    task: &ReplayTask,
+    case: &TestCase,
+    origin: Origin,
     engine: Box<dyn Engine>,
     dialect: &Dialect,
-    journal: Rc<Journal>,
-    fault: Option<Fault>,
-) -> anyhow::Result<Replayed> {
-    journal.begin_case(task.origin.database, task.origin.case);
-    let mut recorder = Recorder { setup_left: task.case.setup.len(), ..Recorder::default() };
-    let mut tap = Tap { engine, listener: &mut recorder };
-    let mut scribe = Scribe { journal, fault };
-    let mut session = Session::new(&mut tap, dialect, &mut scribe, system::nanos);
-    let outcome = check(task, &mut session)?;
-    Ok(Replayed { setup_failures: recorder.setup_failures, ran: recorder.ran, outcome })
+    mut writer: JournalWriter,
+    events: &mut Events,
+) -> anyhow::Result<()> {
+    writer.journal.begin_case(origin.database, origin.case);
+    let mut recorder = Recorder { setup_left: case.setup.len(), ..Recorder::default() };
+    let mut engine = TracedEngine { engine, tracer: &mut recorder };
+    let mut session = Session::new(&mut engine, dialect, &mut writer, system::nanos);
+    let outcome = check(case, &mut session)?;
+    let replayed = Replayed { setup_failures: recorder.setup_failures, ran: recorder.ran, outcome };
+    Ok(events.send(&Event::Replayed(Box::new(replayed)))?)
 }
 
-fn check(task: &ReplayTask, session: &mut Session) -> anyhow::Result<CheckOutcome> {
-    let name = &task.case.subject.oracle;
+fn check(case: &TestCase, session: &mut Session) -> anyhow::Result<CheckOutcome> {
+    let name = &case.subject.oracle;
     let oracle = oracle::by_name(name).with_context(|| {
         format!("the finding was made by the oracle '{name}', which this version of Dissent does not have")
     })?;
-    let verdict = walk::replay(&task.case, oracle, session).map_err(|trouble| anyhow!(trouble))?;
+    let verdict = walk::replay(case, oracle, session).map_err(|trouble| anyhow!(trouble))?;
     // Memory that a statement broke may be noticed only when it is given back.
     session.reset().map_err(|trouble| anyhow!(trouble))?;
     Ok(CheckOutcome::from(verdict))
@@ -52,7 +50,7 @@ struct Recorder {
     ran: Vec<Arm>,
 }
 
-impl Listener for Recorder {
+impl Tracer for Recorder {
     fn after(&mut self, sql: &str, reply: &Reply) {
         if self.setup_left > 0 {
             self.setup_left -= 1;

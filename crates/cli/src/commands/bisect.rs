@@ -5,17 +5,17 @@ use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::bail;
+use dissent_campaign::{
+    Build, Config, date, known_of, own_builds, record, regroup, released_versions, store,
+};
 use dissent_core::dialect::Dialect;
 use dissent_core::finding::{Finding, History};
 use dissent_core::triage::{Chronicle, Status};
 
-use super::builds::{self, Build};
-use super::{check_hang_limit, dating, known};
 use crate::args::BisectArgs;
-use dissent_campaign::{record, regroup, store};
+use crate::live::LiveLine;
 
 pub fn run(args: BisectArgs) -> anyhow::Result<u8> {
-    check_hang_limit(args.hang_limit)?;
     if store::is_campaign(&args.finding) { of_campaign(&args) } else { of_finding(&args) }
 }
 
@@ -24,7 +24,7 @@ fn of_finding(args: &BisectArgs) -> anyhow::Result<u8> {
     let mut finding = record::read(&directory)?;
     let versions = versions(args, &finding.dialect)?;
     let names = names(&versions);
-    let Some(chronicle) = dating::date(args, &[&finding], &versions)?.pop() else {
+    let Some(chronicle) = date(&[&finding], &versions, &config(args), &mut LiveLine::new())?.pop() else {
         bail!("the finding was not checked; please report this");
     };
     let history = chronicle.history(&names);
@@ -49,7 +49,8 @@ fn of_campaign(args: &BisectArgs) -> anyhow::Result<u8> {
     let mut findings: Vec<Finding> = findings.collect::<anyhow::Result<_>>()?;
     let versions = versions(args, &about.dialect)?;
     let names = names(&versions);
-    let chronicles = dating::date(args, &findings.iter().collect::<Vec<_>>(), &versions)?;
+    let dated: Vec<&Finding> = findings.iter().collect();
+    let chronicles = date(&dated, &versions, &config(args), &mut LiveLine::new())?;
     let mut dated = 0;
     for (at, finding) in findings.iter_mut().enumerate() {
         if let Some(history) = chronicles[at].history(&names) {
@@ -57,8 +58,8 @@ fn of_campaign(args: &BisectArgs) -> anyhow::Result<u8> {
             dated += 1;
         }
     }
-    let known = known::of(&about.dialect, &about.engine_version, &[])?;
-    let bugs = regroup::regroup(campaign, about.keep_duplicates, &directories, &findings, &known)?;
+    let known = known_of(&about.dialect, &about.engine_version, &[])?;
+    let bugs = regroup(campaign, about.config.keep_duplicates, &directories, &findings, &known)?;
     let mut out = std::io::stdout().lock();
     for bug in &bugs {
         let signature = bug.signature.as_ref().map(ToString::to_string);
@@ -76,10 +77,17 @@ fn of_campaign(args: &BisectArgs) -> anyhow::Result<u8> {
     Ok(if dated > 0 { crate::FOUND } else { crate::NOTHING_FOUND })
 }
 
+fn config(args: &BisectArgs) -> Config {
+    let mut config = Config::default();
+    config.jobs = args.jobs.map_or(config.jobs, u64::from);
+    args.limits.fill(&mut config);
+    config
+}
+
 fn versions(args: &BisectArgs, dialect: &str) -> anyhow::Result<Vec<Build>> {
     match &args.builds {
-        Some(builds) => builds::own(dialect, builds),
-        None => builds::released(dialect, args.versions.as_deref(), args.installed),
+        Some(builds) => own_builds(dialect, builds),
+        None => released_versions(dialect, args.versions.as_deref(), args.installed),
     }
 }
 

@@ -2,17 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::time::Duration;
 
 use anyhow::bail;
+use dissent_campaign::{Config, Tested};
+use dissent_core::guide;
 use dissent_engine::{Available, State, Target, catalog, remove};
 
-use super::{measured, obtain, probe};
+use super::probe;
 use crate::args::{EnginesAction, EnginesArgs};
-
-/// Starting a server for the first time may take a while on a busy machine.
-pub(super) const START_LIMIT: Duration = Duration::from_secs(120);
-pub(super) const MEMORY_BYTES: u64 = 8 << 30;
+use crate::live::LiveLine;
 
 pub fn run(args: EnginesArgs) -> anyhow::Result<u8> {
     match args.action {
@@ -20,7 +18,6 @@ pub fn run(args: EnginesArgs) -> anyhow::Result<u8> {
         Some(EnginesAction::List { engine }) => list(&engine),
         Some(EnginesAction::Install { targets }) => install(&targets),
         Some(EnginesAction::Probe { target, refresh, list }) => probe::run(&target, refresh, list),
-        Some(EnginesAction::Measured { campaigns }) => measured::run(&campaigns),
         Some(EnginesAction::Remove { targets }) => uninstall(&targets),
     }?;
     Ok(crate::NOTHING_FOUND)
@@ -36,7 +33,7 @@ fn by_engine() -> anyhow::Result<BTreeMap<&'static str, Vec<Available>>> {
 
 fn overview() -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{:<12} {:<28} here", "engine", "versions that can be had")?;
+    writeln!(out, "{:<12} {:<28} installed", "engine", "available")?;
     for (engine, versions) in by_engine()? {
         let range = match (versions.first(), versions.last()) {
             (Some(first), Some(last)) if versions.len() > 1 => {
@@ -68,7 +65,7 @@ fn list(engine: &str) -> anyhow::Result<()> {
     let engines = by_engine()?;
     let Some(versions) = engines.get(engine) else {
         let names: Vec<&str> = engines.keys().copied().collect();
-        bail!("there is no engine '{engine}' to be had; there are: {}", names.join(", "));
+        bail!("unknown engine '{engine}'; available: {}", names.join(", "));
     };
     let mut out = std::io::stdout().lock();
     for available in versions {
@@ -84,12 +81,23 @@ fn list(engine: &str) -> anyhow::Result<()> {
 
 /// Obtains each and opens it once: what is called installed has answered.
 fn install(targets: &[String]) -> anyhow::Result<()> {
-    let parsed: Vec<Target> = targets.iter().map(|target| Target::parse(target)).collect::<Result<_, _>>()?;
-    for target in parsed {
-        let engine = obtain(&target, MEMORY_BYTES, START_LIMIT)?;
-        writeln!(std::io::stdout(), "{target}: version {} is here", engine.version)?;
+    targets.iter().try_for_each(|target| Target::parse(target).map(drop))?;
+    for target in targets {
+        let Tested { target, engine_version, .. } = obtain(target, &mut LiveLine::new())?;
+        writeln!(std::io::stdout(), "{target}: version {engine_version} is installed")?;
     }
     Ok(())
+}
+
+/// With more memory than a hunt gives its workers: what an engine needs at most is not known yet.
+pub(super) fn obtain(target: &str, line: &mut LiveLine) -> anyhow::Result<Tested> {
+    let config = Config {
+        target: target.to_string(),
+        guide: guide::Kind::None,
+        worker_memory: 8 << 30,
+        ..Config::default()
+    };
+    Tested::obtain(&config, line)
 }
 
 fn uninstall(targets: &[String]) -> anyhow::Result<()> {

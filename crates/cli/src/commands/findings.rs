@@ -1,21 +1,17 @@
 //! `dissent findings`: the bugs of a campaign.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
+use dissent_campaign::{Bug, record, store};
 use dissent_core::dialect::Dialect;
 use dissent_core::finding::Finding;
 use dissent_core::reduce::Weight;
-use dissent_core::report;
-use dissent_core::report::export::Exported;
 use serde::Serialize;
 
 use crate::args::{FindingsArgs, SummaryFormat};
-use dissent_campaign::bugs::Bug;
-use dissent_campaign::{record, store};
 
 /// One bug, as it is listed.
 #[derive(Serialize)]
@@ -37,13 +33,7 @@ struct Line {
 }
 
 pub fn run(args: FindingsArgs) -> anyhow::Result<u8> {
-    let campaigns = if args.campaigns.is_empty() { vec![newest()?] } else { args.campaigns };
-    if let Some(other) = campaigns.iter().find(|campaign| !store::is_campaign(campaign)) {
-        bail!("{} holds no campaign of Dissent", other.display());
-    }
-    if args.measure {
-        return measure(&campaigns);
-    }
+    let campaigns = campaigns(args.campaigns)?;
     let mut all = Vec::new();
     let mut out = std::io::stdout().lock();
     for campaign in &campaigns {
@@ -59,6 +49,15 @@ pub fn run(args: FindingsArgs) -> anyhow::Result<u8> {
     Ok(if all.iter().all(|line| line.known.is_some()) { crate::NOTHING_FOUND } else { crate::FOUND })
 }
 
+/// Those that are named, or the newest.
+pub(super) fn campaigns(named: Vec<PathBuf>) -> anyhow::Result<Vec<PathBuf>> {
+    let campaigns = if named.is_empty() { vec![store::newest()?] } else { named };
+    if let Some(other) = campaigns.iter().find(|campaign| !store::is_campaign(campaign)) {
+        bail!("{} holds no campaign of Dissent", other.display());
+    }
+    Ok(campaigns)
+}
+
 fn lines(campaign: &Path) -> anyhow::Result<Vec<Line>> {
     let bugs = bugs(campaign)?;
     let mut lines = Vec::new();
@@ -69,26 +68,8 @@ fn lines(campaign: &Path) -> anyhow::Result<Vec<Line>> {
     Ok(lines)
 }
 
-/// Tables over every example there is, duplicates too.
-fn measure(campaigns: &[PathBuf]) -> anyhow::Result<u8> {
-    let mut findings = Vec::new();
-    for directory in campaigns.iter().map(|campaign| store::example_directories(campaign)) {
-        for directory in directory? {
-            let finding = record::read(&directory)?;
-            let dialect = Dialect::load(&finding.dialect, &finding.engine_version)?;
-            let id = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            findings.push((id, finding, dialect));
-        }
-    }
-    let measured: Vec<Exported> =
-        findings.iter().map(|(id, finding, dialect)| Exported { id, finding, dialect }).collect();
-    let (small, apart) = (report::measure::reductions(&measured), report::measure::signatures(&measured));
-    write!(std::io::stdout(), "{small}\n{apart}")?;
-    Ok(if findings.is_empty() { crate::NOTHING_FOUND } else { crate::FOUND })
-}
-
 fn print(lines: &[Line], campaign: &Path, out: &mut impl Write) -> std::io::Result<()> {
-    let findings = campaign.join(store::FINDINGS);
+    let findings = campaign.join("findings");
     let plural = if lines.len() == 1 { "bug" } else { "bugs" };
     writeln!(out, "{} {plural} in {}", lines.len(), findings.display())?;
     for line in lines {
@@ -134,15 +115,4 @@ fn status(finding: &Finding, bug: Option<&Bug>) -> &'static str {
 
 fn bugs(campaign: &Path) -> anyhow::Result<BTreeMap<String, Bug>> {
     Ok(store::read_bugs(campaign)?.into_iter().map(|bug| (bug.id.clone(), bug)).collect())
-}
-
-/// The campaign that began last, of those in the default place.
-pub fn newest() -> anyhow::Result<PathBuf> {
-    let parent = Path::new(store::DEFAULT_PARENT);
-    let entries = fs::read_dir(parent).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
-    let started = |path: &PathBuf| path.join(store::CAMPAIGN_FILE).metadata().and_then(|m| m.modified()).ok();
-    let campaigns = entries.filter(|path| store::is_campaign(path));
-    campaigns
-        .max_by_key(|path| (started(path), path.clone()))
-        .with_context(|| format!("there is no campaign under {}; name its directory", parent.display()))
 }

@@ -4,32 +4,32 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use anyhow::bail;
+use dissent_campaign::obtain_catalog;
 use dissent_core::catalog::{Catalog, Operation, OperationKind, Signature};
-use dissent_engine::Target;
 
-use super::engines::{MEMORY_BYTES, START_LIMIT};
-use super::obtain;
-use dissent_campaign::catalog;
+use super::engines::obtain;
+use crate::live::LiveLine;
 
 pub fn run(target: &str, refresh: bool, list: bool) -> anyhow::Result<()> {
-    let target = Target::parse(target)?;
-    let engine = obtain(&target, MEMORY_BYTES, START_LIMIT)?;
-    let kept = catalog::obtain(&target, &engine.source, &engine.version, MEMORY_BYTES, refresh)?;
-    let Some(kept) = kept else {
-        bail!("how to ask {target} what it can compute is not known: its dialect's file has no [catalog]");
+    let mut live = LiveLine::new();
+    let tested = obtain(target, &mut live)?;
+    let target = &tested.target;
+    let Some(kept) = obtain_catalog(&tested, refresh, &mut live)? else {
+        bail!("{target} cannot be probed: its dialect's file has no [catalog]");
     };
+    drop(live);
     let mut out = std::io::stdout().lock();
     if list {
         for operation in &kept.catalog.operations {
             writeln!(out, "{}", line(operation, &kept.catalog))?;
         }
     } else {
-        table(&mut out, &target, &kept.catalog)?;
+        table(&mut out, target, &kept.catalog)?;
     }
     Ok(())
 }
 
-fn table(out: &mut impl Write, target: &Target, catalog: &Catalog) -> std::io::Result<()> {
+fn table(out: &mut impl Write, target: &str, catalog: &Catalog) -> std::io::Result<()> {
     let row = |out: &mut dyn Write, name: &str, discovered: usize, usable: usize, names: usize| {
         writeln!(out, "{name:<18} {discovered:>10} {usable:>8} {names:>8}")
     };

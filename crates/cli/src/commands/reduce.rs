@@ -1,23 +1,20 @@
 //! `dissent reduce`: make a finding small, or all findings of a campaign.
 
-use std::io::{IsTerminal, Write, stderr};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
+use dissent_campaign::{Allowance, Reduced, Watcher, record, reduce, store};
 use dissent_core::dialect::Dialect;
 use dissent_core::finding::Finding;
 use dissent_core::reduce::Weight;
 use dissent_core::subject::TestCase;
-use dissent_engine::Target;
 
-use super::{check_hang_limit, obtain};
+use super::obtain_for;
 use crate::args::ReduceArgs;
-use dissent_campaign::reducer::{Allowance, Job, Observer, Place, Reduced};
-use dissent_campaign::{record, store};
+use crate::live::LiveLine;
 
 pub fn run(args: ReduceArgs) -> anyhow::Result<u8> {
-    check_hang_limit(args.hang_limit)?;
     let directories = findings_at(&args.finding)?;
     let single = directories.len() == 1;
     let mut code = crate::NOTHING_FOUND;
@@ -28,7 +25,7 @@ pub fn run(args: ReduceArgs) -> anyhow::Result<u8> {
             code = crate::FOUND;
             continue;
         }
-        match reduce(&args, &directory, finding)? {
+        match reduce_one(&args, &directory, finding)? {
             Ok(line) => {
                 writeln!(std::io::stdout(), "{line}")?;
                 code = crate::FOUND;
@@ -52,33 +49,21 @@ fn findings_at(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
 }
 
 /// What became of it in one line; the inner `Err` says why there is nothing to reduce.
-fn reduce(
+fn reduce_one(
     args: &ReduceArgs,
     directory: &Path,
     mut finding: Finding,
 ) -> anyhow::Result<Result<String, String>> {
-    let target = Target::parse(args.target.as_deref().unwrap_or(&finding.target))?;
-    if target.dialect() != finding.dialect {
-        bail!("the finding is in the dialect of {}, which {target} does not speak", finding.dialect);
-    }
-    let memory_bytes = args.worker_memory.saturating_mul(1 << 20);
-    let engine = obtain(&target, memory_bytes, args.hang_limit)?;
-    finding.target = target.to_string();
-    finding.engine_version = engine.version;
-    let dialect = Dialect::load(&finding.dialect, &finding.engine_version)?;
-    let place = Place {
-        source: engine.source,
-        dialect: finding.dialect.clone(),
-        memory_bytes,
-        hang_limit: args.hang_limit,
-    };
-    let allowance = Allowance { checks: args.checks, time: args.time };
+    let mut line = LiveLine::new();
+    let tested = obtain_for(&finding, args.target.as_deref(), &args.limits, &mut line)?;
+    let dialect = tested.dialect()?;
+    finding.target = tested.target.clone();
+    finding.engine_version = tested.engine_version.clone();
     let before = (finding.case.setup.len(), Weight::of(&finding.case, &dialect).tokens);
-    let mut line = Line { before, dialect: &dialect, live: stderr().is_terminal(), shown: Instant::now() };
-    let job = Job { place: &place, dialect: &dialect, allowance };
-    let reduced = job.run(&finding, &mut line);
-    line.clear();
-    let reduced = match reduced.with_context(|| format!("cannot reduce {}", directory.display()))?.0 {
+    let allowance = Allowance { checks: args.checks, time: args.time };
+    let reduced = reduce(&finding, &tested, allowance, &mut Shrinking { before, dialect: &dialect, line })
+        .with_context(|| format!("cannot reduce {}", directory.display()))?;
+    let reduced = match reduced {
         Reduced::Confirmed(reduced) => reduced,
         Reduced::Unstable(why) => return Ok(Err(why)),
     };
@@ -96,40 +81,20 @@ fn reduce(
     )))
 }
 
-/// One line on a terminal that follows the reduction.
-struct Line<'a> {
+/// Shows how small a finding is by now.
+struct Shrinking<'a> {
     before: (usize, usize),
     dialect: &'a Dialect,
-    live: bool,
-    shown: Instant,
+    line: LiveLine,
 }
 
-impl Line<'_> {
-    fn clear(&self) {
-        if self.live {
-            let _ = write!(stderr(), "\r\x1b[2K");
-            let _ = stderr().flush();
-        }
-    }
-}
-
-impl Observer for Line<'_> {
-    fn goes_on(&mut self) -> bool {
-        true
-    }
-
+impl Watcher for Shrinking<'_> {
     fn smaller(&mut self, case: &TestCase, checks: u64) {
-        if !self.live || self.shown.elapsed() < Duration::from_millis(100) {
-            return;
-        }
-        self.shown = Instant::now();
-        let tokens = Weight::of(case, self.dialect).tokens;
         let (statements, before) = self.before;
-        let _ = write!(
-            stderr(),
-            "\r\x1b[2Kreducing: {statements} → {} statements, {before} → {tokens} tokens, {checks} checks",
-            case.setup.len()
-        );
-        let _ = stderr().flush();
+        self.line.show(|| {
+            let tokens = Weight::of(case, self.dialect).tokens;
+            let now = case.setup.len();
+            format!("reducing: {statements} → {now} statements, {before} → {tokens} tokens, {checks} checks")
+        });
     }
 }

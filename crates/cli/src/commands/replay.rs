@@ -3,80 +3,45 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use anyhow::{Context, bail};
+use dissent_campaign::{CheckOutcome, Replay, Replayed, record, replay};
 use dissent_core::finding::{Arm, Finding};
-use dissent_core::report::{ROWS_SHOWN, outcome_lines};
-use dissent_engine::Target;
+use dissent_core::report::{ROWS_SHOWN, failure, outcome_lines};
 
-use super::{check_hang_limit, obtain};
+use super::obtain_for;
 use crate::args::ReplayArgs;
-use dissent_campaign::record;
-use dissent_campaign::worker::process::{Ended, run_to_end};
-use dissent_campaign::worker::protocol::{CheckOutcome, Event, ReplayTask, Replayed, Task};
+use crate::live::LiveLine;
 
 pub fn run(args: ReplayArgs) -> anyhow::Result<u8> {
-    check_hang_limit(args.hang_limit)?;
     let finding = record::read(&args.finding)?;
-    let target = Target::parse(args.target.as_deref().unwrap_or(&finding.target))?;
-    if target.dialect() != finding.dialect {
-        bail!("the finding is in the dialect of {}, which {target} does not speak", finding.dialect);
-    }
-    let memory = args.worker_memory.saturating_mul(1 << 20);
-    let engine = obtain(&target, memory, args.hang_limit)?;
-    let task = Task::Replay(ReplayTask {
-        source: engine.source,
-        dialect: finding.dialect.clone(),
-        case: finding.case.clone(),
-        origin: finding.origin,
-    });
-    let ended = run_to_end(&task, memory, args.hang_limit)?;
-
+    let tested = obtain_for(&finding, args.target.as_deref(), &args.limits, &mut LiveLine::new())?;
+    let replayed = replay(&finding, &tested)?;
     let mut out = String::new();
     let _ = writeln!(
         out,
-        "{} ({}), found on {} (version {}), replayed on {target} (version {})",
+        "{} ({}), found on {} (version {}), replayed on {} (version {})",
         finding.evidence.class,
         finding.case.subject.oracle,
         finding.target,
         finding.engine_version,
-        engine.version
+        tested.target,
+        tested.engine_version
     );
     let size = finding.case.setup.len();
     let _ = writeln!(out, "setup: {size} statement{}", if size == 1 { "" } else { "s" });
-    let code = judge(ended, &finding, &mut out)?;
+    let code = judge(&replayed, &finding, &mut out);
     std::io::stdout().write_all(out.as_bytes())?;
     Ok(code)
 }
 
 /// Says what happened and gives the exit code: 1 still fails, 0 no longer, 2 cannot tell.
-fn judge(ended: Ended, finding: &Finding, out: &mut String) -> anyhow::Result<u8> {
-    let mut replayed = None;
-    for event in ended.events {
-        match event {
-            Event::Replayed(what) => replayed = Some(*what),
-            Event::Trouble(message) => bail!(message),
-            Event::Unreadable(why) => bail!("what the replay said cannot be read ({why})"),
-            _ => {}
+fn judge(replay: &Replay, finding: &Finding, out: &mut String) -> u8 {
+    match replay {
+        Replay::Checked(replayed) => conclude(replayed, finding, out),
+        Replay::Fatal { statement, how } => {
+            let _ = writeln!(out, "\nlast statement\n  {statement}\n\nstill fails: {how}");
+            crate::FOUND
         }
     }
-    let (dead, remains) = (&ended.dead, &ended.dead.remains);
-    if ended.hung && !remains.running {
-        bail!("the replay ran no statement for a minute and was ended; please report this");
-    }
-    if ended.hung || dead.crashed() {
-        let sql = remains.statement.as_deref().unwrap_or_default();
-        let _ = writeln!(out, "\nlast statement\n  {sql}\n");
-        let what = match (ended.hung, dead.last_words.as_str()) {
-            (true, _) => "the last statement does not end".to_string(),
-            (false, "") => format!("the process dies by {}", dead.cause()),
-            (false, words) => format!("the process dies by {} ({words})", dead.cause()),
-        };
-        let _ = writeln!(out, "still fails: {what}");
-        return Ok(crate::FOUND);
-    }
-    let replayed =
-        replayed.with_context(|| format!("the replay died by {}: {}", dead.cause(), dead.last_words))?;
-    Ok(conclude(&replayed, finding, out))
 }
 
 fn conclude(replayed: &Replayed, finding: &Finding, out: &mut String) -> u8 {
@@ -87,8 +52,7 @@ fn conclude(replayed: &Replayed, finding: &Finding, out: &mut String) -> u8 {
     if let CheckOutcome::Differs(evidence) = &replayed.outcome {
         evidence.arms.iter().for_each(|arm| show(arm, out));
         let _ = writeln!(out, "\nmust hold: {}", evidence.relation);
-        let _ =
-            writeln!(out, "still fails ({}): {}", evidence.class, dissent_core::report::failure(evidence));
+        let _ = writeln!(out, "still fails ({}): {}", evidence.class, failure(evidence));
         return crate::FOUND;
     }
     replayed.ran.iter().for_each(|arm| show(arm, out));

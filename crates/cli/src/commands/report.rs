@@ -3,27 +3,18 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
+use anyhow::Context;
+use dissent_campaign::{record, store};
 use dissent_core::dialect::Dialect;
 use dissent_core::finding::Finding;
-use dissent_core::report::export::{self, Exported, Exporter};
+use dissent_core::report::export::{self, Exported};
 
-use super::findings::newest;
-use super::growth;
 use crate::args::ReportArgs;
-use dissent_campaign::{record, store};
 
 pub fn run(args: ReportArgs) -> anyhow::Result<u8> {
-    if args.growth {
-        return growth::run(&args.directories, args.out.as_deref());
-    }
-    let exporter = exporter(&args.format)?;
-    let directory = match args.directories.as_slice() {
-        [] => newest()?,
-        [one] => one.clone(),
-        _ => bail!("name one finding or one campaign; only --growth compares several"),
-    };
-    let findings = read(&directory)?;
+    let exporter = export::exporters().iter().find(|exporter| exporter.name() == args.format);
+    let exporter = exporter.with_context(|| format!("unknown format '{}'", args.format))?;
+    let findings = read(&args.directory.map_or_else(store::newest, Ok)?)?;
     let exported: Vec<Exported> =
         findings.iter().map(|(id, finding, dialect)| Exported { id, finding, dialect }).collect();
     let text = exporter.export(&exported);
@@ -32,15 +23,6 @@ pub fn run(args: ReportArgs) -> anyhow::Result<u8> {
         None => std::io::stdout().lock().write_all(text.as_bytes())?,
     }
     Ok(if findings.is_empty() { crate::NOTHING_FOUND } else { crate::FOUND })
-}
-
-fn exporter(name: &str) -> anyhow::Result<&'static dyn Exporter> {
-    let all = export::exporters();
-    let Some(exporter) = all.iter().find(|exporter| exporter.name() == name) else {
-        let names: Vec<&str> = all.iter().map(|exporter| exporter.name()).collect();
-        bail!("there is no format '{name}'; there are {}", names.join(", "));
-    };
-    Ok(*exporter)
 }
 
 /// One finding, or those of a campaign that are bugs nobody knew.

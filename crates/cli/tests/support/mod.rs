@@ -5,9 +5,9 @@
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
-use dissent_core::finding::{Class, Evidence, FINDING_FORMAT, Finding, Origin};
+use dissent_core::finding::{Class, Evidence, FINDING_FORMAT, Failure, Finding, Origin};
 use dissent_core::sql::{BinaryOp, Expr, Query, Select, Statement, TableRef};
-use dissent_core::subject::Subject;
+use dissent_core::subject::{Subject, TestCase};
 use serde_json::Value as Json;
 
 pub const BINARY: &str = env!("CARGO_BIN_EXE_dissent");
@@ -67,19 +67,19 @@ pub fn norec_finding(setup: &[&str]) -> Finding {
         filter: Some(filter),
         ..Select::default()
     });
-    let mut subject = Subject::new("norec", query);
-    subject.setup = setup.iter().map(|sql| Statement::Raw(sql.to_string())).collect();
+    let setup = setup.iter().map(|sql| Statement::Raw(sql.to_string())).collect();
     Finding {
         format: FINDING_FORMAT,
         target: "sqlite".to_string(),
         dialect: "sqlite".to_string(),
         engine_version: "3.0.0".to_string(),
-        subject,
+        case: TestCase { setup, subject: Subject::new("norec", query) },
         evidence: Evidence {
             class: Class::WrongRows,
             relation: "WHERE keeps as many rows as the predicate is TRUE on".to_string(),
             arms: Vec::new(),
-            difference: "made by hand".to_string(),
+            failure: Failure::Counts { first: 0, second: 1 },
+            explanation: None,
         },
         origin: Origin { seed: 1, case: 1, ..Origin::default() },
         triage: Default::default(),

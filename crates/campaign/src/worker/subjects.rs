@@ -1,7 +1,6 @@
 //! A worker that checks one subject after the other, as they come in on standard input.
 
 use std::io::BufRead;
-use std::rc::Rc;
 
 use anyhow::{Context, anyhow};
 use dissent_core::dialect::Dialect;
@@ -11,34 +10,30 @@ use dissent_core::session::Session;
 use dissent_core::subject::TestCase;
 use dissent_core::walk::{self, Rebuilt};
 
-use super::fault::Fault;
-use super::hunt::Scribe;
-use super::journal::Journal;
-use super::protocol::{CheckOutcome, CheckTask, Checked, Event, Events};
+use super::JournalWriter;
+use super::protocol::{CheckOutcome, Checked, Event, Events, SubjectsTask};
 use crate::system;
 
 /// Ends when the input does.
 pub fn run(
-    task: &CheckTask,
+    task: &SubjectsTask,
     mut engine: Box<dyn Engine>,
     dialect: &Dialect,
-    journal: Rc<Journal>,
-    fault: Option<Fault>,
+    mut writer: JournalWriter,
     subjects: impl BufRead,
     events: &mut Events,
 ) -> anyhow::Result<()> {
-    journal.begin_case(task.origin.database, task.origin.case);
-    let mut scribe = Scribe { journal, fault };
-    let mut session = Session::new(&mut *engine, dialect, &mut scribe, system::nanos);
+    writer.journal.begin_case(task.origin.database, task.origin.case);
+    let mut session = Session::new(&mut *engine, dialect, &mut writer, system::nanos);
     for line in subjects.lines() {
         let case: TestCase = serde_json::from_str(&line?)?;
         let checked = check(task, &case, &mut session)?;
-        events.send(&Event::Checked(Box::new(checked)))?;
+        events.send(&Event::SubjectChecked(Box::new(checked)))?;
     }
     Ok(())
 }
 
-fn check(task: &CheckTask, case: &TestCase, session: &mut Session) -> anyhow::Result<Checked> {
+fn check(task: &SubjectsTask, case: &TestCase, session: &mut Session) -> anyhow::Result<Checked> {
     let name = &case.subject.oracle;
     let oracle = oracle::by_name(name).with_context(|| {
         format!("the finding was made by the oracle '{name}', which this version of Dissent does not have")

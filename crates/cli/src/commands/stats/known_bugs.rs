@@ -1,16 +1,16 @@
-//! `dissent check --markdown`: known bugs, rebuilt as scripts, and which oracles catch them.
+//! `dissent stats known-bugs`: known bugs, rebuilt as scripts, and which oracles catch them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::Write as _;
+use std::path::PathBuf;
 
 use anyhow::bail;
+use dissent_campaign::{Config, Script, ScriptCheck, read_scripts};
 use dissent_core::import::header::{self, Header};
-use dissent_engine::Target;
 
-use super::check::{Setting, check};
-use super::obtain;
-use dissent_campaign::worker::protocol::Script;
+use crate::args::LimitArgs;
+use crate::live::LiveLine;
 
 /// One known bug, as its script tells and as it was measured.
 struct Row {
@@ -21,19 +21,19 @@ struct Row {
     newest: BTreeSet<String>,
 }
 
-pub fn run(scripts: &[Script], setting: &Setting) -> anyhow::Result<u8> {
-    let row = |script: &Script| {
+pub fn run(paths: &[PathBuf], oracles: &[String], limits: &LimitArgs) -> anyhow::Result<()> {
+    let row = |script: Script| {
         let header = header::read(&script.text)?;
-        Some(Row { header, script: script.clone(), there: BTreeSet::new(), newest: BTreeSet::new() })
+        Some(Row { header, script, there: BTreeSet::new(), newest: BTreeSet::new() })
     };
-    let mut rows: Vec<Row> = scripts.iter().filter_map(row).collect();
+    let mut rows: Vec<Row> = read_scripts(paths)?.into_iter().filter_map(row).collect();
     if rows.is_empty() {
         bail!("no script says in its header which version fails (`-- fails: sqlite@3.28.0`)");
     }
-    measure(&mut rows, setting, |row| row.header.fails.clone(), |row| &mut row.there)?;
-    let newest = measure(&mut rows, setting, |row| engine(row).to_string(), |row| &mut row.newest)?;
-    std::io::stdout().write_all(markdown(&rows, &newest).as_bytes())?;
-    Ok(crate::NOTHING_FOUND)
+    let config = |target: &str| Config { oracles: oracles.to_vec(), ..limits.config(target) };
+    measure(&mut rows, &config, |row| row.header.fails.clone(), |row| &mut row.there)?;
+    let newest = measure(&mut rows, &config, |row| engine(row).to_string(), |row| &mut row.newest)?;
+    Ok(std::io::stdout().write_all(markdown(&rows, &newest).as_bytes())?)
 }
 
 /// `sqlite` of `sqlite@3.28.0`: without a version, the newest is meant.
@@ -44,21 +44,20 @@ fn engine(row: &Row) -> &str {
 /// Runs the scripts, those of one target together; gives the version that each target turned out to be.
 fn measure(
     rows: &mut [Row],
-    setting: &Setting,
+    config: &dyn Fn(&str) -> Config,
     target_of: impl Fn(&Row) -> String,
     caught: impl Fn(&mut Row) -> &mut BTreeSet<String>,
 ) -> anyhow::Result<BTreeMap<String, String>> {
     let mut versions = BTreeMap::new();
     let targets: BTreeSet<String> = rows.iter().map(&target_of).collect();
     for name in targets {
-        let target = Target::parse(&name)?;
-        let engine = obtain(&target, setting.memory, setting.hang_limit)?;
         let mut here: Vec<&mut Row> = rows.iter_mut().filter(|row| target_of(row) == name).collect();
         let scripts: Vec<Script> = here.iter().map(|row| row.script.clone()).collect();
-        for found in check(&target, &engine, &scripts, setting)?.findings {
+        let check = ScriptCheck::run(&config(&name), scripts, &mut LiveLine::new())?;
+        for found in check.findings {
             caught(here[found.origin.database as usize]).insert(found.case.subject.oracle);
         }
-        versions.insert(name, engine.version);
+        versions.insert(name, check.tested.engine_version);
     }
     Ok(versions)
 }
@@ -70,7 +69,7 @@ fn markdown(rows: &[Row], newest: &BTreeMap<String, String>) -> String {
         out,
         "Bugs that others reported, rebuilt in our own words under `bugs/`. Each script is run on a version that \
          has the\nbug and on the newest one, and each of its queries is handed to every oracle. {} of {} are caught. \
-         This page is what\n`dissent check --markdown bugs` prints.",
+         This page is what\n`dissent stats known-bugs bugs` prints.",
         rows.iter().filter(caught).count(),
         rows.len()
     );

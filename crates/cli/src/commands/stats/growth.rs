@@ -1,53 +1,28 @@
-//! `dissent report --growth`: how what the guides of campaigns saw grew.
+//! `dissent stats growth`: how what the guides of campaigns saw grew.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use dissent_core::guide;
+use dissent_campaign::{GuideFigures, record, store};
 use dissent_core::report::growth::{self, Curve};
-use serde::Deserialize;
 
-use crate::progress::{grouped, percent};
-use dissent_campaign::{Growth, record, store};
-
-/// What the drawing needs of a campaign's `summary.json`.
-#[derive(Deserialize)]
-struct Summary {
-    target: String,
-    jobs: u64,
-    statements: u64,
-    statements_ok: u64,
-    guide: Option<Learned>,
-}
-
-#[derive(Deserialize)]
-struct Learned {
-    guide: guide::Kind,
-    kept_what_was_new: bool,
-    seeds: usize,
-    seeds_only: bool,
-    kept: u64,
-    deepest: u32,
-    changed_statements: u64,
-    changed_statements_ok: u64,
-    growth: Vec<Growth>,
-}
+use crate::numbers::{grouped, percent};
 
 /// Prints a table; the drawing goes to the file.
-pub fn run(campaigns: &[PathBuf], out: Option<&Path>) -> anyhow::Result<u8> {
+pub fn run(campaigns: &[PathBuf], out: Option<&Path>) -> anyhow::Result<()> {
     let mut curves = Vec::new();
     let mut lines = String::new();
     let mut what = None;
     for campaign in campaigns {
-        let summary: Summary = store::read_summary(campaign)?;
+        let summary = store::read_summary(campaign)?;
         let learned = summary.guide.with_context(|| {
             format!("{} had no guide: hunt with --guide coverage or --guide plan", campaign.display())
         })?;
         if *what.get_or_insert(learned.guide) != learned.guide {
-            bail!("edges and plans are not to be compared: give campaigns of one guide");
+            bail!("edges and plans cannot be compared: give campaigns of one guide");
         }
-        let name = learned.name();
+        let name = name(&learned);
         lines.push_str(&format!(
             "| {name} | {}, {} workers | {} ({} valid) | {} | {} | {} ({} valid) |\n",
             summary.target,
@@ -70,16 +45,14 @@ pub fn run(campaigns: &[PathBuf], out: Option<&Path>) -> anyhow::Result<u8> {
     if let Some(path) = out {
         record::replace(path, &growth::svg(&curves, what.features()))?;
     }
-    Ok(crate::NOTHING_FOUND)
+    Ok(())
 }
 
-impl Learned {
-    fn name(&self) -> String {
-        let name = if self.kept_what_was_new { "guided" } else { "unguided" };
-        match (self.seeds_only, self.seeds) {
-            (true, _) => format!("{name}, seeds only"),
-            (false, 0) => name.to_string(),
-            (false, _) => format!("{name}, with seeds"),
-        }
+fn name(learned: &GuideFigures) -> String {
+    let name = if learned.kept_what_was_new { "guided" } else { "unguided" };
+    match (learned.seeds_only, learned.seeds) {
+        (true, _) => format!("{name}, seeds only"),
+        (false, 0) => name.to_string(),
+        (false, _) => format!("{name}, with seeds"),
     }
 }

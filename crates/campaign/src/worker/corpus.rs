@@ -12,15 +12,15 @@ use dissent_core::import;
 use dissent_core::session::Session;
 use dissent_core::sql::Statement;
 
-use super::protocol::TrailTask;
+use super::protocol::HuntTask;
 use crate::{scripts, system};
 
 /// How often a worker looks for what others kept.
 const PAUSE_NANOS: u64 = 2_000_000_000;
 
 /// The place of one worker in the corpus: its files begin with its number.
-pub struct Shelf<'a> {
-    task: &'a TrailTask,
+pub struct CorpusStore<'a> {
+    task: &'a HuntTask,
     /// The files that are known, by name.
     known: BTreeSet<String>,
     /// The number of this worker's next file.
@@ -28,16 +28,16 @@ pub struct Shelf<'a> {
     looked: u64,
 }
 
-impl<'a> Shelf<'a> {
-    pub fn open(task: &'a TrailTask) -> anyhow::Result<Shelf<'a>> {
+impl<'a> CorpusStore<'a> {
+    pub fn open(task: &'a HuntTask) -> anyhow::Result<CorpusStore<'a>> {
         fs::create_dir_all(&task.corpus)
             .with_context(|| format!("cannot make the corpus {}", task.corpus.display()))?;
-        let mut shelf = Shelf { task, known: BTreeSet::new(), next: 0, looked: 0 };
+        let mut store = CorpusStore { task, known: BTreeSet::new(), next: 0, looked: 0 };
         // Behind what a predecessor kept.
         let own = format!("{}-", task.worker);
         let number = |name: &String| name.strip_prefix(&own)?.strip_suffix(".json")?.parse().ok();
-        shelf.next = shelf.names().iter().filter_map(number).max().map_or(0, |last: u64| last + 1);
-        Ok(shelf)
+        store.next = store.names().iter().filter_map(number).max().map_or(0, |last: u64| last + 1);
+        Ok(store)
     }
 
     /// The entries on disk, by name.
@@ -64,7 +64,7 @@ impl<'a> Shelf<'a> {
     /// What was kept since the last time, by this worker's predecessors and by others; nothing if that was just now.
     pub fn arrivals(&mut self) -> Vec<Entry> {
         let now = system::nanos();
-        if self.looked > 0 && (self.task.alone || now - self.looked < PAUSE_NANOS) {
+        if self.looked > 0 && (self.task.config.jobs == 1 || now - self.looked < PAUSE_NANOS) {
             return Vec::new();
         }
         self.looked = now;
@@ -84,7 +84,7 @@ impl<'a> Shelf<'a> {
         let marker = self.task.corpus.join(format!("{}-seeds", self.task.worker));
         let begun = fs::read_to_string(&marker).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0);
         let mut entries = Vec::new();
-        for (at, path) in self.task.seeds.iter().enumerate().skip(begun) {
+        for (at, path) in self.task.config.share_of_seeds(self.task.worker).iter().enumerate().skip(begun) {
             fs::write(&marker, format!("{}\n", at + 1)).context("cannot write to the corpus")?;
             let text = scripts::read(path)?;
             let name = path.file_name().unwrap_or_default().to_string_lossy();

@@ -7,11 +7,12 @@ use anyhow::{Context, bail};
 use dissent_core::dialect::Version;
 use dissent_engine::{Source, State, Step, Target, catalog};
 
-/// One of a list that is in order, the oldest first.
+/// A version or build to check a finding on.
 pub struct Build {
+    /// Its name: a version, a revision, a file.
     pub name: String,
     /// It is on this machine; the others are obtained only where they decide.
-    pub here: bool,
+    pub(crate) here: bool,
     way: Way,
 }
 
@@ -26,7 +27,7 @@ enum Way {
 
 impl Build {
     /// Makes sure it can be opened.
-    pub fn obtain(&self, progress: &mut dyn FnMut(Step)) -> anyhow::Result<Source> {
+    pub(crate) fn obtain(&self, progress: &mut dyn FnMut(Step)) -> anyhow::Result<Source> {
         let target = match &self.way {
             Way::Target(target) => target.clone(),
             Way::Command { command, engine } => {
@@ -40,12 +41,12 @@ impl Build {
     }
 }
 
-/// The released versions of an engine, from one to another.
-pub fn released(engine: &str, range: Option<&str>, only_here: bool) -> anyhow::Result<Vec<Build>> {
+/// The released versions of an engine, from one to another (`3.20.0..3.34.0`, either end open), the oldest first.
+pub fn released_versions(engine: &str, range: Option<&str>, only_here: bool) -> anyhow::Result<Vec<Build>> {
     let (from, to) = match range {
         Some(range) => {
             let Some((from, to)) = range.split_once("..") else {
-                bail!("'{range}' is no range of versions: write A..B, A.. or ..B, such as 3.20.0..3.34.0");
+                bail!("'{range}' is not a range of versions: write A..B, A.. or ..B, such as 3.20.0..3.34.0");
             };
             let bound = |text: &str| (!text.is_empty()).then(|| Version::parse(text));
             (bound(from), bound(to))
@@ -71,9 +72,9 @@ pub fn released(engine: &str, range: Option<&str>, only_here: bool) -> anyhow::R
     Ok(builds)
 }
 
-/// Builds of the user's own: the entries of a directory, by their names; or what a command says. Alone it lists
-/// revisions, the oldest first; with one of them it builds that and says in its last line where.
-pub fn own(engine: &str, builds: &str) -> anyhow::Result<Vec<Build>> {
+/// Builds of the user's own, the oldest first: the entries of a directory, by their names; or what a command says.
+/// Alone it lists revisions, the oldest first; with one of them it builds that and says in its last line where.
+pub fn own_builds(engine: &str, builds: &str) -> anyhow::Result<Vec<Build>> {
     let path = Path::new(builds);
     let found: Vec<Build> = if path.is_dir() {
         let mut names = Vec::new();
@@ -94,7 +95,7 @@ pub fn own(engine: &str, builds: &str) -> anyhow::Result<Vec<Build>> {
         said(builds, None)?.into_iter().map(build).collect()
     };
     if found.is_empty() {
-        bail!("'{builds}' has no builds: it is to be a directory of them, or a command that lists revisions");
+        bail!("'{builds}' has no builds: give a directory of them, or a command that lists revisions");
     }
     Ok(found)
 }

@@ -1,38 +1,43 @@
 //! A worker that finds out what an engine can compute, one candidate after the other.
 
-use std::rc::Rc;
+use std::path::Path;
 
-use anyhow::anyhow;
-use dissent_core::catalog::Prober;
+use anyhow::{Context, anyhow};
+use dissent_core::catalog::{Catalog, Prober};
 use dissent_core::dialect::Dialect;
 use dissent_core::engine::{Engine, Limits};
 use dissent_core::session::Session;
 
-use super::hunt::Scribe;
-use super::journal::Journal;
-use super::protocol::{CatalogTask, Event, Events};
+use super::JournalWriter;
+use super::protocol::{Event, Events};
 use crate::system;
 
 /// A call on six rows that takes longer is of no use to a hunt.
 const LIMITS: Limits = Limits { steps: 1_000_000, millis: 2_000, memory_bytes: 256 << 20, rows: 20_000 };
 
 pub fn run(
-    task: &CatalogTask,
+    skip: usize,
     mut engine: Box<dyn Engine>,
     dialect: &Dialect,
-    journal: Rc<Journal>,
+    mut writer: JournalWriter,
     events: &mut Events,
 ) -> anyhow::Result<()> {
     engine.set_limits(LIMITS);
-    let mut scribe = Scribe { journal, fault: None };
-    let mut session = Session::new(&mut *engine, dialect, &mut scribe, system::nanos);
+    writer.fault = None;
+    let mut session = Session::new(&mut *engine, dialect, &mut writer, system::nanos);
     let mut prober = Prober::begin(&mut session).map_err(|trouble| anyhow!(trouble))?;
     let candidates = prober.candidates().map_err(|trouble| anyhow!(trouble))?;
     events.send(&Event::Listed { candidates: candidates.len(), types: prober.types().to_vec() })?;
-    for candidate in candidates.iter().skip(task.skip) {
+    for candidate in candidates.iter().skip(skip) {
         events.send(&Event::Probing { name: candidate.name.to_string(), kind: candidate.kind })?;
         let operations = prober.probe(candidate).map_err(|trouble| anyhow!(trouble))?;
         events.send(&Event::Probed(operations))?;
     }
     Ok(())
+}
+
+/// What was found out about an engine earlier.
+pub fn read_catalog(path: &Path) -> anyhow::Result<Catalog> {
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read the catalog {}", path.display()))?;
+    serde_json::from_slice(&bytes).with_context(|| format!("{} is not a catalog", path.display()))
 }

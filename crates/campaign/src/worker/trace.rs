@@ -1,33 +1,34 @@
-//! An engine with someone listening: for logs of statements and for replays.
+//! An engine whose statements are traced: for logs of statements, for replays and for benchmarks.
 
 use dissent_core::engine::{Engine, Limits, Prepared, Reply, SqlError, Trouble};
 use dissent_core::sql::{DataType, Value};
 
-pub trait Listener {
+/// Sees what an engine is asked and what it replies.
+pub trait Tracer {
     fn reset(&mut self) {}
     fn before(&mut self, _sql: &str) {}
     fn after(&mut self, _sql: &str, _reply: &Reply) {}
 }
 
-pub struct Tap<'a, E> {
+pub struct TracedEngine<'a, E> {
     pub engine: E,
-    pub listener: &'a mut dyn Listener,
+    pub tracer: &'a mut dyn Tracer,
 }
 
-impl<E: Engine> Engine for Tap<'_, E> {
+impl<E: Engine> Engine for TracedEngine<'_, E> {
     fn version(&self) -> &str {
         self.engine.version()
     }
 
     fn reset(&mut self) -> Result<(), Trouble> {
-        self.listener.reset();
+        self.tracer.reset();
         self.engine.reset()
     }
 
     fn execute(&mut self, sql: &str) -> Result<Reply, Trouble> {
-        self.listener.before(sql);
+        self.tracer.before(sql);
         let reply = self.engine.execute(sql)?;
-        self.listener.after(sql, &reply);
+        self.tracer.after(sql, &reply);
         Ok(reply)
     }
 
@@ -37,21 +38,21 @@ impl<E: Engine> Engine for Tap<'_, E> {
 
     fn prepare(&mut self, sql: &str, types: &[DataType]) -> Result<Result<Prepared, SqlError>, Trouble> {
         let told = Prepared::told(sql);
-        self.listener.before(&told);
+        self.tracer.before(&told);
         let prepared = self.engine.prepare(sql, types)?;
         let reply = match &prepared {
             Ok(_) => Reply::Done { changed: 0 },
             Err(error) => Reply::Failed(error.clone()),
         };
-        self.listener.after(&told, &reply);
+        self.tracer.after(&told, &reply);
         Ok(prepared)
     }
 
     fn execute_prepared(&mut self, statement: &Prepared, values: &[Value]) -> Result<Reply, Trouble> {
         let told = statement.told_with(values);
-        self.listener.before(&told);
+        self.tracer.before(&told);
         let reply = self.engine.execute_prepared(statement, values)?;
-        self.listener.after(&told, &reply);
+        self.tracer.after(&told, &reply);
         Ok(reply)
     }
 

@@ -1,7 +1,5 @@
 //! A worker that goes through scripts and has oracles check their queries.
 
-use std::rc::Rc;
-
 use anyhow::anyhow;
 use dissent_core::check;
 use dissent_core::dialect::Dialect;
@@ -12,42 +10,40 @@ use dissent_core::session::Session;
 use dissent_core::subject::TestCase;
 use dissent_core::walk::Watcher;
 
-use super::fault::Fault;
-use super::hunt::{self, Scribe};
 use super::journal::Journal;
 use super::protocol::{Difference, Event, Events, Label, ScriptsTask, Tally};
+use super::{JournalWriter, hunt};
 use crate::system;
 
 pub fn run(
     task: &ScriptsTask,
     mut engine: Box<dyn Engine>,
     dialect: &Dialect,
-    journal: Rc<Journal>,
-    fault: Option<Fault>,
+    mut writer: JournalWriter,
     events: &mut Events,
 ) -> anyhow::Result<()> {
     let oracles = hunt::oracles(&task.oracles)?;
-    let mut scribe = Scribe { journal: journal.clone(), fault };
-    let mut session = Session::new(&mut *engine, dialect, &mut scribe, system::nanos);
+    let journal = writer.journal.clone();
+    let mut session = Session::new(&mut *engine, dialect, &mut writer, system::nanos);
     for (number, script) in task.scripts.iter().enumerate().skip(task.skip) {
-        let mut teller =
-            Teller { journal: &journal, events: &mut *events, tally: Tally::default(), lost: None };
+        let mut reporter =
+            Reporter { journal: &journal, events: &mut *events, tally: Tally::default(), lost: None };
         let statements = import::file(&script.name, &script.text, dialect);
-        let read = check::script(number as u64, statements, &oracles, &mut session, &mut teller);
+        let read = check::script(number as u64, statements, &oracles, &mut session, &mut reporter);
         let read = read.map_err(|trouble| anyhow!("{}: {trouble}", script.name))?;
-        let mut tally = teller.tally;
-        if let Some(error) = teller.lost {
+        let mut tally = reporter.tally;
+        if let Some(error) = reporter.lost {
             return Err(error.into());
         }
         tally.counts = std::mem::take(&mut session.counts);
         events.send(&Event::Progress(tally))?;
-        events.send(&Event::Script(read))?;
+        events.send(&Event::ScriptChecked(read))?;
     }
     Ok(())
 }
 
 /// Counts verdicts and passes findings on.
-struct Teller<'a> {
+struct Reporter<'a> {
     journal: &'a Journal,
     events: &'a mut Events,
     tally: Tally,
@@ -55,7 +51,7 @@ struct Teller<'a> {
     lost: Option<std::io::Error>,
 }
 
-impl Teller<'_> {
+impl Reporter<'_> {
     fn send(&mut self, event: &Event) {
         if let Err(error) = self.events.send(event) {
             self.lost = Some(error);
@@ -63,7 +59,7 @@ impl Teller<'_> {
     }
 }
 
-impl Watcher for Teller<'_> {
+impl Watcher for Reporter<'_> {
     fn case(&mut self, database: u64, case: u64) -> bool {
         self.journal.begin_case(database, case);
         true

@@ -1,0 +1,257 @@
+//! Campaigns as a program runs them: configured, started or resumed, run to their end.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use dissent_engine::Target;
+
+use crate::bugs::Bug;
+use crate::catalog;
+use crate::config::{self, Config};
+use crate::known::known_of;
+use crate::observer::Observer;
+use crate::plan::{Plan, Position};
+use crate::store::{self, CampaignFile, Store};
+use crate::summary::Summary;
+use crate::supervisor::Supervisor;
+use crate::tested::Tested;
+
+/// A campaign that is ready to run: many workers hunting in one database, findings on disk.
+///
+/// The engine has been obtained and opened, the output directory is there. Workers are processes of the current
+/// program, which therefore has to call [`run_worker_if_asked`](crate::run_worker_if_asked) first of all in `main`.
+///
+/// ```no_run
+/// use std::time::Duration;
+/// use dissent_campaign::Campaign;
+///
+/// fn main() -> anyhow::Result<()> {
+///     dissent_campaign::run_worker_if_asked();
+///     let outcome = Campaign::builder()
+///         .target("sqlite@3.30.1")
+///         .oracles(["norec", "tlp"])
+///         .time(Duration::from_secs(60))
+///         .run()?;
+///     for bug in outcome.new_bugs() {
+///         println!("{} found by {}: {}", bug.class, bug.oracle, bug.directory.display());
+///     }
+///     Ok(())
+/// }
+/// ```
+pub struct Campaign {
+    plan: Plan,
+    store: Store,
+    stop: Arc<AtomicBool>,
+}
+
+impl Campaign {
+    /// A campaign with the options of [`Config::default`], to be changed one by one.
+    pub fn builder() -> Builder {
+        Builder { config: Config::default(), out: None }
+    }
+
+    /// Prepares a campaign. Everything that can be wrong with its configuration is found here, before anything is
+    /// written. Findings go to `out`, which must not exist or be empty; without it to a new directory in `dissent-out`.
+    pub fn start(
+        mut config: Config,
+        out: Option<&Path>,
+        observer: &mut dyn Observer,
+    ) -> anyhow::Result<Campaign> {
+        config.settle()?;
+        if let Some(directory) = out {
+            store::check_vacant(directory)?;
+        }
+        let mut tested = Tested::obtain(&config, observer)?;
+        config.target = tested.target.clone();
+        let mark = format!("{:08x}", config::random());
+        tested.place.source = tested.place.source.marked(&mark);
+        let plan = prepare(config, tested, None, observer)?;
+        let store = Store::create(out, &CampaignFile::new(&plan.config, &plan.tested, &mark))?;
+        // Workers append to their logs, because one that follows another goes on with its log: start empty.
+        for path in (0..plan.config.jobs).filter_map(|worker| plan.config.statement_log(worker)) {
+            File::create(&path).with_context(|| format!("cannot write statements to {}", path.display()))?;
+        }
+        Ok(Campaign::new(plan, store))
+    }
+
+    /// Prepares to go on with a campaign that was killed or ended, behind the databases it has visited and with all
+    /// of its options but those that are changed here for this run. A target that had a password has to be named again.
+    pub fn resume(
+        directory: &Path,
+        change: impl FnOnce(&mut Config),
+        observer: &mut dyn Observer,
+    ) -> anyhow::Result<Campaign> {
+        let shown = directory.display();
+        let file = store::read_campaign(directory)?;
+        let mut config = file.config.clone();
+        change(&mut config);
+        config.settle()?;
+        let (target, hunted) = (Target::parse(&config.target)?.to_string(), &file.config.target);
+        if target != *hunted {
+            bail!("the campaign in {shown} hunts {hunted}, not {target}");
+        }
+        let mut tested = Tested::obtain(&config, observer)?;
+        let (version, then) = (&tested.engine_version, &file.engine_version);
+        if version != then {
+            bail!(
+                "the campaign in {shown} tested version {then} of {target}, which is now version {version}; start another one"
+            );
+        }
+        config.target = target;
+        if !file.mark.is_empty() {
+            tested.place.source = tested.place.source.marked(&file.mark);
+        }
+        // What the workers of then left behind goes before new ones come.
+        tested.place.source.sweep()?;
+        // Killed before it had any: from the beginning.
+        let position = store::read_position(directory)?.unwrap_or_else(|| Position::start(&config));
+        let store = Store::reopen(directory, &file)?;
+        Ok(Campaign::new(prepare(config, tested, Some(position), observer)?, store))
+    }
+
+    fn new(plan: Plan, store: Store) -> Campaign {
+        Campaign { plan, store, stop: Arc::new(AtomicBool::new(false)) }
+    }
+
+    /// What it is going to do.
+    pub fn config(&self) -> &Config {
+        &self.plan.config
+    }
+
+    /// What it is going to test.
+    pub fn tested(&self) -> &Tested {
+        &self.plan.tested
+    }
+
+    /// Where its findings go.
+    pub fn directory(&self) -> &Path {
+        self.store.root()
+    }
+
+    /// A flag that ends the campaign, with all its figures, once somebody sets it: a signal handler, another thread.
+    pub fn stop_flag(&self) -> Arc<AtomicBool> {
+        self.stop.clone()
+    }
+
+    /// Hunts until it is time to stop, then reduces what is left for a while and writes `summary.json`.
+    ///
+    /// # Errors
+    ///
+    /// If nothing came of it. Trouble that ends a campaign after it ran for a while is part of its outcome.
+    pub fn run(self, observer: &mut dyn Observer) -> anyhow::Result<Outcome> {
+        let mut supervisor = Supervisor::new(&self.plan, &self.store, observer, &self.stop);
+        let ended = supervisor.run();
+        let results = supervisor.results();
+        if let Err(error) = self.plan.tested.place.source.sweep() {
+            observer.note(&error.to_string());
+        }
+        match ended {
+            Err(error) if results.tally.counts.statements == 0 => Err(error),
+            // Trouble after a night of hunting must not take the night's figures with it.
+            ended => {
+                let summary = Summary::new(&self.plan, &results);
+                let written = self.store.write_summary(&summary);
+                Ok(Outcome { bugs: results.bugs, summary, trouble: ended.and(written).err() })
+            }
+        }
+    }
+}
+
+/// Finds out what the engine can compute, without which a hunt has the functions of the dialect's file, and what is
+/// known of it.
+fn prepare(
+    config: Config,
+    tested: Tested,
+    position: Option<Position>,
+    observer: &mut dyn Observer,
+) -> anyhow::Result<Plan> {
+    let known = known_of(tested.dialect_name(), &tested.engine_version, &config.known)?;
+    let catalog = catalog::obtain(&tested, false, observer).unwrap_or_else(|error| {
+        observer.note(&format!("hunting with few functions: {error:#}"));
+        None
+    });
+    Ok(Plan { config, tested, catalog, known, position })
+}
+
+/// What came of a campaign.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Its bugs, each once, also those that were known; each has a directory with a script and a report.
+    pub bugs: Vec<Bug>,
+    /// Its figures, as in `summary.json`.
+    pub summary: Summary,
+    /// What ended it before its time.
+    pub trouble: Option<anyhow::Error>,
+}
+
+impl Outcome {
+    /// The bugs that were not known before.
+    pub fn new_bugs(&self) -> impl Iterator<Item = &Bug> {
+        self.bugs.iter().filter(|bug| bug.known.is_none())
+    }
+}
+
+/// Puts a campaign together; see [`Campaign::builder`].
+#[derive(Clone, Debug)]
+pub struct Builder {
+    config: Config,
+    out: Option<PathBuf>,
+}
+
+impl Builder {
+    /// The database to test: `sqlite`, `duckdb@1.5.6`, the URL of a server.
+    pub fn target(mut self, target: impl Into<String>) -> Builder {
+        self.config.target = target.into();
+        self
+    }
+
+    /// The oracles to use, by names or groups.
+    pub fn oracles<I: IntoIterator<Item: Into<String>>>(mut self, names: I) -> Builder {
+        self.config.oracles = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// When to stop.
+    pub fn time(mut self, time: Duration) -> Builder {
+        self.config.time = Some(time);
+        self
+    }
+
+    /// Where all randomness starts.
+    pub fn seed(mut self, seed: u64) -> Builder {
+        self.config.seed = seed;
+        self
+    }
+
+    /// How many worker processes hunt.
+    pub fn jobs(mut self, jobs: u64) -> Builder {
+        self.config.jobs = jobs;
+        self
+    }
+
+    /// The directory for findings; must not exist or be empty.
+    pub fn out(mut self, directory: impl Into<PathBuf>) -> Builder {
+        self.out = Some(directory.into());
+        self
+    }
+
+    /// Any other option.
+    pub fn configure(mut self, change: impl FnOnce(&mut Config)) -> Builder {
+        change(&mut self.config);
+        self
+    }
+
+    /// Runs the campaign to its end, watched by nobody.
+    pub fn run(self) -> anyhow::Result<Outcome> {
+        self.run_with(&mut ())
+    }
+
+    /// Runs the campaign to its end.
+    pub fn run_with(self, observer: &mut dyn Observer) -> anyhow::Result<Outcome> {
+        Campaign::start(self.config, self.out.as_deref(), observer)?.run(observer)
+    }
+}

@@ -1,0 +1,142 @@
+//! Scripts that a user wrote, each query asked in every way that the oracles know.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::anyhow;
+use dissent_core::check::Read;
+use dissent_core::finding::Origin;
+use dissent_core::guide;
+use dissent_core::import;
+
+use crate::bugs::Bug;
+use crate::config::{Allowance, Config};
+use crate::crash;
+use crate::intake::Intake;
+use crate::known::known_of;
+use crate::observer::Observer;
+use crate::pool;
+use crate::scripts;
+use crate::store::{CampaignFile, Store};
+use crate::tested::Tested;
+use crate::worker::protocol::{Difference, Event, Label, OracleTally, Script, ScriptsTask, Tally, Task};
+
+/// What reducing one finding may cost: whoever checks a script waits for it.
+const REDUCTION: Allowance = Allowance { checks: 5_000, time: Duration::from_secs(30) };
+
+/// Scripts by their paths; a file that lists several is as many.
+pub fn read_scripts(paths: &[PathBuf]) -> anyhow::Result<Vec<Script>> {
+    let mut scripts = Vec::new();
+    for path in scripts::files(paths)? {
+        let name = path.display().to_string();
+        let texts = import::scripts(&name, &scripts::read(&path)?);
+        scripts.extend(texts.into_iter().map(|text| Script { name: name.clone(), text }));
+    }
+    Ok(scripts)
+}
+
+/// A check of some scripts, and what came of it.
+pub struct ScriptCheck {
+    /// What was checked.
+    pub scripts: Vec<Script>,
+    /// What was tested.
+    pub tested: Tested,
+    /// What was read of each; none for one that the engine did not survive.
+    pub read: Vec<Option<Read>>,
+    /// Differences that held; `Origin::database` is the script's number, `Origin::case` that of the query.
+    pub findings: Vec<Difference>,
+    /// Differences that were gone on a fresh database.
+    pub unstable: usize,
+    tally: Tally,
+    config: Config,
+}
+
+impl ScriptCheck {
+    /// Goes through scripts in a process of its own; in another one after each that the engine does not survive.
+    /// Of the configuration only what concerns the target, the oracles and the limits of a worker is used.
+    pub fn run(
+        config: &Config,
+        scripts: Vec<Script>,
+        observer: &mut dyn Observer,
+    ) -> anyhow::Result<ScriptCheck> {
+        let mut config = Config { seed: 0, jobs: 1, guide: guide::Kind::None, ..config.clone() };
+        config.settle()?;
+        let tested = Tested::obtain(&config, observer)?;
+        config.target = tested.target.clone();
+        config.reduce = Some(REDUCTION);
+        let mut check = ScriptCheck {
+            scripts,
+            tested,
+            read: Vec::new(),
+            findings: Vec::new(),
+            unstable: 0,
+            tally: Tally::default(),
+            config,
+        };
+        while check.read.len() < check.scripts.len() {
+            check.go_on()?;
+        }
+        Ok(check)
+    }
+
+    /// One worker, from the first script that none has dealt with.
+    fn go_on(&mut self) -> anyhow::Result<()> {
+        let task = Task::CheckScripts(ScriptsTask {
+            oracles: self.config.oracles.clone(),
+            scripts: self.scripts.clone(),
+            skip: self.read.len(),
+        });
+        let mut unreadable = None;
+        let ended = pool::run(&self.tested.place.clone(), &task, |event| match event {
+            Event::Progress(tally) => self.tally.add(tally),
+            Event::ScriptChecked(read) => self.read.push(Some(read)),
+            Event::Finding(found) => self.findings.push(*found),
+            Event::Unstable(_) => self.unstable += 1,
+            Event::Unreadable(why) => unreadable = Some(why),
+            _ => {}
+        })?;
+        if let Some(why) = unreadable {
+            return Err(anyhow!("what the worker said cannot be read ({why})"));
+        }
+        if self.read.len() < self.scripts.len() {
+            let fatal = crash::difference(&ended, 0);
+            let fatal =
+                fatal.ok_or_else(|| ended.failure("the worker that checks scripts ended too soon"))?;
+            let origin = Origin { database: self.read.len() as u64, ..fatal.origin };
+            self.findings.push(Difference { origin, ..fatal });
+            self.read.push(None);
+        }
+        Ok(())
+    }
+
+    /// The verdicts of each oracle.
+    pub fn oracles(&self) -> &BTreeMap<Label, OracleTally> {
+        &self.tally.oracles
+    }
+
+    /// `FILE:LINE` of the query that a finding is about; `FILE`, where the whole script is.
+    pub fn place(&self, origin: &Origin) -> String {
+        let number = origin.database as usize;
+        let read = self.read.get(number).and_then(Option::as_ref);
+        let line = read.and_then(|read| read.queries.get((origin.case as usize).wrapping_sub(1)));
+        let name = self.scripts.get(number).map(|script| script.name.as_str()).unwrap_or_default();
+        line.map_or_else(|| name.to_string(), |line| format!("{name}:{line}"))
+    }
+
+    /// Puts the findings on disk as a hunt does: reduced, each bug once, what is known marked as such. The directory
+    /// must not exist or be empty.
+    pub fn keep(&self, out: &Path, observer: &mut dyn Observer) -> anyhow::Result<Vec<Bug>> {
+        let known = known_of(self.tested.dialect_name(), &self.tested.engine_version, &self.config.known)?;
+        let store = Store::create(Some(out), &CampaignFile::new(&self.config, &self.tested, ""))?;
+        let mut intake = Intake::new(&self.config, &self.tested, &known, &store);
+        for found in &self.findings {
+            intake.take(found.clone(), 0, observer)?;
+            while intake.waiting() > 0 {
+                intake.collect(pool::TICK, observer)?;
+            }
+        }
+        intake.close()?;
+        Ok(intake.into_bugs())
+    }
+}

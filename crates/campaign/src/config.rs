@@ -1,0 +1,204 @@
+//! What a campaign is to do: one value that flags fill in, `campaign.json` keeps and every worker gets.
+
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::bail;
+use dissent_core::guide;
+use dissent_core::oracle;
+use serde::{Deserialize, Serialize};
+
+use crate::scripts;
+
+/// Everything a campaign is to do. What is found out when it starts (the engine's version, what it can compute,
+/// what is known of it) is no part of this.
+///
+/// The default tests the bundled SQLite with every oracle, a random seed and a worker per core, until it is stopped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Config {
+    /// The database to test: `sqlite`, `duckdb@1.5.6`, the URL of a server. A password in it is never written to disk.
+    pub target: String,
+    /// The oracles, by their names or by groups: `norec`, `tlp`, `all`.
+    pub oracles: Vec<String>,
+    /// Where all randomness starts: the same seed gives the same databases and queries.
+    pub seed: u64,
+    /// How many worker processes hunt.
+    pub jobs: u64,
+    /// When to stop; none: when interrupted.
+    pub time: Option<Duration>,
+    /// Stop after this many cases, shared evenly among the workers.
+    pub max_cases: Option<u64>,
+    /// Stop after this many bugs that are not known.
+    pub max_findings: Option<u64>,
+    /// A statement that runs longer is a finding of class hang; at least three seconds.
+    pub hang_limit: Duration,
+    /// The address space of a worker in bytes.
+    pub worker_memory: u64,
+    /// Whether an error of one arm only is looked into before it is a finding.
+    pub error_validation: bool,
+    /// What reducing one finding may cost; none: findings stay as they are found, each a bug of its own.
+    pub reduce: Option<Allowance>,
+    /// Keep every example of a bug, not only the smallest.
+    pub keep_duplicates: bool,
+    /// What to learn from.
+    pub guide: guide::Kind,
+    /// Count what the guide sees and learn nothing from it.
+    pub counts_only: bool,
+    /// Scripts to start from, or directories of them.
+    pub seeds: Vec<PathBuf>,
+    /// Make every database from seeds; draw none.
+    pub seeds_only: bool,
+    /// Files or directories of known bugs, beside those built in and `./known`.
+    pub known: Vec<PathBuf>,
+    /// Write every statement to this file as it runs; with several workers to `FILE.0`, `FILE.1` and so on.
+    pub log_statements: Option<PathBuf>,
+    /// Weights of the generator's choices by their names; a choice that is not named keeps its own.
+    pub profile: BTreeMap<String, u32>,
+}
+
+/// What reducing one finding may cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Allowance {
+    /// How many smaller forms are tried.
+    pub checks: u64,
+    /// How long that may take.
+    pub time: Duration,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            target: "sqlite".to_string(),
+            oracles: vec!["all".to_string()],
+            seed: random(),
+            jobs: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64),
+            time: None,
+            max_cases: None,
+            max_findings: None,
+            hang_limit: Duration::from_secs(10),
+            worker_memory: 4 << 30,
+            error_validation: true,
+            reduce: Some(Allowance { checks: 2000, time: Duration::from_secs(15) }),
+            keep_duplicates: false,
+            guide: guide::Kind::Plan,
+            counts_only: false,
+            seeds: Vec::new(),
+            seeds_only: false,
+            known: Vec::new(),
+            log_statements: None,
+            profile: BTreeMap::new(),
+        }
+    }
+}
+
+/// A busy machine can hold up any statement for a second or two; that must not look like a hang.
+const LEAST_HANG_LIMIT: Duration = Duration::from_secs(3);
+
+impl Config {
+    /// Finds what is wrong with it before anything is obtained or written. Groups of oracles become names,
+    /// directories the scripts in them, and paths absolute: workers and later runs may have another directory.
+    pub(crate) fn settle(&mut self) -> anyhow::Result<()> {
+        self.check_limits()?;
+        if self.jobs == 0 {
+            bail!("a campaign needs at least one worker");
+        }
+        self.oracles = choose_oracles(&self.oracles)?;
+        self.seeds = scripts::files(&self.seeds)?;
+        let paths = self.seeds.iter_mut().chain(&mut self.known).chain(&mut self.log_statements);
+        paths.for_each(|path| *path = absolute(path));
+        Ok(())
+    }
+
+    pub(crate) fn check_limits(&self) -> anyhow::Result<()> {
+        if self.hang_limit < LEAST_HANG_LIMIT {
+            let least = LEAST_HANG_LIMIT.as_secs();
+            bail!(
+                "the hang limit must be at least {least}s: under load a shorter one takes delays for hangs"
+            );
+        }
+        Ok(())
+    }
+
+    /// Whether databases may be made of what others taught.
+    pub(crate) fn learns(&self) -> bool {
+        self.guide != guide::Kind::None || !self.seeds.is_empty()
+    }
+
+    /// The seeds that one worker reads.
+    pub(crate) fn share_of_seeds(&self, worker: u64) -> Vec<PathBuf> {
+        self.seeds.iter().skip(worker as usize).step_by(self.jobs as usize).cloned().collect()
+    }
+
+    /// The cases of one worker: an even share, the first ones taking what is left over.
+    pub(crate) fn share_of_cases(&self, worker: u64) -> Option<u64> {
+        self.max_cases.map(|cases| cases / self.jobs + u64::from(worker < cases % self.jobs))
+    }
+
+    /// One file per worker: their statements have no common order.
+    pub(crate) fn statement_log(&self, worker: u64) -> Option<PathBuf> {
+        let path = self.log_statements.as_ref()?;
+        if self.jobs == 1 {
+            return Some(path.clone());
+        }
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".{worker}"));
+        Some(PathBuf::from(name))
+    }
+}
+
+/// Names and groups of oracles as names, in the order of [`oracle::all`].
+pub fn choose_oracles(words: &[String]) -> anyhow::Result<Vec<String>> {
+    let mut chosen = Vec::new();
+    for word in words {
+        let meant = oracle::select(word);
+        if meant.is_empty() {
+            let names: Vec<&str> = oracle::all().iter().map(|oracle| oracle.name()).collect();
+            bail!("unknown oracle '{word}'; available: {}, tlp (all of tlp-…) and all", names.join(", "));
+        }
+        chosen.extend(meant.iter().map(|oracle| oracle.name()));
+    }
+    let all = oracle::all().iter().map(|oracle| oracle.name());
+    Ok(all.filter(|name| chosen.contains(name)).map(str::to_string).collect())
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
+/// Nine or ten digits: enough never to meet twice, short enough to type.
+pub(crate) fn random() -> u64 {
+    RandomState::new().build_hasher().finish() >> 32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_written_is_as_by_default() {
+        let config: Config = serde_json::from_str(r#"{"seed": 7, "jobs": 2}"#).unwrap();
+        assert_eq!(config, Config { seed: 7, jobs: 2, ..Config::default() });
+    }
+
+    #[test]
+    fn cases_and_seeds_are_shared_out_whole() {
+        let config = Config { jobs: 3, max_cases: Some(8), ..Config::default() };
+        assert_eq!([0, 1, 2].map(|worker| config.share_of_cases(worker)), [Some(3), Some(3), Some(2)]);
+        let config = Config { seeds: ["a", "b", "c", "d"].map(PathBuf::from).to_vec(), ..config };
+        assert_eq!(config.share_of_seeds(0), ["a", "d"].map(PathBuf::from));
+        assert_eq!(config.share_of_seeds(2), ["c"].map(PathBuf::from));
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let refusal = |config: Config| config.clone().settle().unwrap_err().to_string();
+        let short = Config { hang_limit: Duration::from_secs(1), ..Config::default() };
+        assert!(refusal(short).contains("at least 3s"));
+        let unknown = Config { oracles: vec!["astrology".to_string()], ..Config::default() };
+        assert!(refusal(unknown).starts_with("unknown oracle 'astrology'; available: norec, "));
+        assert!(Config::default().settle().is_ok());
+    }
+}

@@ -1,0 +1,184 @@
+//! Which versions show which findings: each version is opened once and checks all findings it is needed for.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard};
+
+use anyhow::{Context, bail};
+use dissent_core::finding::{Class, Finding};
+use dissent_core::triage::{Chronicle, Status};
+
+use crate::builds::Build;
+use crate::config::Config;
+use crate::observer::{Observer, Step};
+use crate::pool::Workplace;
+use crate::reducer::{Answer, Checker};
+
+/// What each version does with each finding, as far as it had to be asked. What is on this machine is asked in
+/// any case; what is not is obtained only where it decides. Of the configuration the number of jobs and the limits of
+/// a worker are used.
+///
+/// A process answers for many findings. What one of them leaves in memory may speak for the next, if the engine
+/// reads what it never wrote: so the versions that decide are asked again in processes of their own, and a finding
+/// that answers otherwise there is dated in such processes alone.
+pub fn date(
+    findings: &[&Finding],
+    versions: &[Build],
+    config: &Config,
+    observer: &mut (dyn Observer + Send),
+) -> anyhow::Result<Vec<Chronicle>> {
+    config.check_limits()?;
+    let dating = Dating { versions, config, observer: Mutex::new(observer) };
+    let mut chronicles = dating.search(findings, Processes::Shared)?;
+    if findings.len() == 1 {
+        return Ok(chronicles);
+    }
+    let mut deciding: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (finding, chronicle) in chronicles.iter().enumerate() {
+        chronicle.edges().into_iter().for_each(|version| deciding.entry(version).or_default().push(finding));
+    }
+    let answers = dating.ask_all(findings, &deciding, Processes::Own)?;
+    let differs = |(finding, version, status): Told| {
+        (chronicles[finding].status(version) != Some(status)).then_some(finding)
+    };
+    let doubtful: BTreeSet<usize> = answers.into_iter().filter_map(differs).collect();
+    let alone: Vec<&Finding> = doubtful.iter().map(|at| findings[*at]).collect();
+    let again = dating.search(&alone, Processes::Own)?;
+    for (at, chronicle) in doubtful.into_iter().zip(again) {
+        chronicles[at] = chronicle;
+    }
+    Ok(chronicles)
+}
+
+/// Whether a version answers for all findings in one process, or for each in one of its own.
+#[derive(Clone, Copy, PartialEq)]
+enum Processes {
+    Shared,
+    Own,
+}
+
+/// One answer: of which finding, by which version.
+type Told = (usize, usize, Status);
+
+struct Dating<'a> {
+    versions: &'a [Build],
+    config: &'a Config,
+    observer: Mutex<&'a mut (dyn Observer + Send)>,
+}
+
+impl Dating<'_> {
+    fn search(&self, findings: &[&Finding], processes: Processes) -> anyhow::Result<Vec<Chronicle>> {
+        let versions = self.versions;
+        let mut chronicles = vec![Chronicle::new(versions.len()); findings.len()];
+        let here: Vec<usize> = (0..versions.len()).filter(|at| versions[*at].here).collect();
+        for round in 0.. {
+            if round > 64 {
+                bail!("the search does not come to an end; please report this");
+            }
+            let mut wanted: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+            for (finding, chronicle) in chronicles.iter().enumerate() {
+                let next = if round == 0 && !here.is_empty() { here.clone() } else { chronicle.next() };
+                next.into_iter().for_each(|version| wanted.entry(version).or_default().push(finding));
+            }
+            if wanted.is_empty() {
+                break;
+            }
+            for (finding, version, status) in self.ask_all(findings, &wanted, processes)? {
+                chronicles[finding].note(version, status);
+            }
+        }
+        Ok(chronicles)
+    }
+
+    /// Versions are asked side by side.
+    fn ask_all(
+        &self,
+        findings: &[&Finding],
+        wanted: &BTreeMap<usize, Vec<usize>>,
+        processes: Processes,
+    ) -> anyhow::Result<Vec<Told>> {
+        let wanted: Vec<(&usize, &Vec<usize>)> = wanted.iter().collect();
+        let jobs = (self.config.jobs as usize).min(wanted.len());
+        let next = AtomicUsize::new(0);
+        let results = Mutex::new(Ok(Vec::new()));
+        let round = Round {
+            dating: self,
+            findings,
+            processes,
+            all: wanted.iter().map(|(_, asked)| asked.len()).sum(),
+            done: AtomicUsize::new(0),
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..jobs {
+                scope.spawn(|| {
+                    while let Some((version, asked)) = wanted.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        let told = round.ask(**version, asked);
+                        let mut results = lock(&results);
+                        match (&mut *results, told) {
+                            (Ok(results), Ok(told)) => results.extend(told),
+                            // The first trouble is told; nobody begins anything after it.
+                            (Ok(_), Err(error)) => *results = Err(error),
+                            (Err(_), _) => {}
+                        }
+                        if results.is_err() {
+                            return;
+                        }
+                    }
+                });
+            }
+        });
+        results.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+/// One round of questions.
+struct Round<'a, 'd> {
+    dating: &'a Dating<'d>,
+    findings: &'a [&'a Finding],
+    processes: Processes,
+    all: usize,
+    done: AtomicUsize,
+}
+
+impl Round<'_, '_> {
+    fn ask(&self, number: usize, asked: &[usize]) -> anyhow::Result<Vec<Told>> {
+        let version = &self.dating.versions[number];
+        let source = version.obtain(&mut |step| lock(&self.dating.observer).note(&step.to_string()))?;
+        let mut shared: Option<Checker> = None;
+        let mut told = Vec::with_capacity(asked.len());
+        for &at in asked {
+            let finding = self.findings[at];
+            let class = finding.evidence.class;
+            let fresh = || {
+                let place = Workplace {
+                    source: source.clone(),
+                    dialect: finding.dialect.clone(),
+                    memory_bytes: self.dating.config.worker_memory,
+                    hang_limit: self.dating.config.hang_limit,
+                };
+                Checker::new(place, finding.origin, class)
+            };
+            // Memory that one crash broke must not be taken for the next.
+            let mut own = (class == Class::Crash || self.processes == Processes::Own).then(fresh);
+            let checker = own.as_mut().unwrap_or_else(|| shared.get_or_insert_with(fresh));
+            let answer = checker
+                .check(&finding.case)
+                .with_context(|| format!("cannot check it on {}", version.name))?;
+            let status = match answer {
+                Answer::Fails { evidence, .. } if evidence.class == class => Status::Bad,
+                Answer::Holds { setup_failures } if setup_failures.is_empty() => Status::Good,
+                _ => Status::Unknown,
+            };
+            told.push((at, number, status));
+            let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+            let step = Step { what: "checked on", name: &version.name, done, all: self.all };
+            lock(&self.dating.observer).step(&step);
+        }
+        Ok(told)
+    }
+}
+
+/// Whatever a thread that panicked left is as good as what it would have left.
+fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}

@@ -1,0 +1,259 @@
+//! Where findings arrive: on disk at once, then reduced beside the hunt, sorted into bugs, and shown.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use dissent_core::finding::Finding;
+use dissent_core::triage::known::{Known, explains};
+
+use crate::bugs::{Bug, Bugs, Sorted, id};
+use crate::config::Config;
+use crate::observer::Observer;
+use crate::record;
+use crate::reducer::Reduced;
+use crate::reducer::queue::{Done, Pending, Queue};
+use crate::store::{self, Store};
+use crate::tested::Tested;
+use crate::worker::protocol::Difference;
+
+/// A target that fails all the time fills the queue faster than it empties. Beyond this many, findings
+/// are counted and not kept: they are very likely bugs that wait in it already.
+const MOST_WAITING: usize = 500;
+
+pub struct Intake<'a> {
+    tested: &'a Tested,
+    known: &'a [Known],
+    store: &'a Store,
+    max_findings: Option<u64>,
+    keep_duplicates: bool,
+    /// None: findings are shown as they are.
+    queue: Option<Queue>,
+    reduced: Receiver<Done>,
+    bugs: Bugs,
+    /// On disk and not reduced yet.
+    waiting: Vec<Pending>,
+    /// With the reducer, which gets one at a time, so that the next can be chosen by what was learned.
+    under_way: Option<PathBuf>,
+    pub unstable: u64,
+    /// Findings that came while too many were waiting.
+    pub not_kept: u64,
+    /// Findings that were left to be reduced at the end.
+    pub left_waiting: u64,
+    pub reducer_cpu_seconds: f64,
+}
+
+impl<'a> Intake<'a> {
+    pub fn new(config: &Config, tested: &'a Tested, known: &'a [Known], store: &'a Store) -> Intake<'a> {
+        let (sender, reduced) = channel();
+        let queue = config
+            .reduce
+            .map(|allowance| Queue::start(tested.place.clone(), store.dialect().clone(), allowance, sender));
+        Intake {
+            tested,
+            known,
+            store,
+            max_findings: config.max_findings,
+            keep_duplicates: config.keep_duplicates,
+            queue,
+            reduced,
+            bugs: Bugs::default(),
+            waiting: Vec::new(),
+            under_way: None,
+            unstable: 0,
+            not_kept: 0,
+            left_waiting: 0,
+            reducer_cpu_seconds: 0.0,
+        }
+    }
+
+    pub fn waiting(&self) -> usize {
+        self.waiting.len() + usize::from(self.under_way.is_some())
+    }
+
+    pub fn has_all_findings(&self) -> bool {
+        self.max_findings.is_some_and(|most| self.bugs.new_ones().count() as u64 >= most)
+    }
+
+    /// Takes up what an earlier run of the campaign left: bugs that were shown are known, findings
+    /// that were not reduced wait again.
+    pub fn reopen(&mut self, observer: &mut dyn Observer) -> anyhow::Result<()> {
+        let listed = store::read_bugs(self.store.root())?;
+        let mut unlisted = Vec::new();
+        for directory in store::finding_directories(self.store.root())? {
+            let finding = record::read(&directory)?;
+            let reduced = finding.triage.signature.is_some();
+            match (listed.iter().find(|bug| bug.id == id(&directory)), &self.queue) {
+                // What was shown stays, also if it could not be reduced.
+                (Some(bug), _) => self.bugs.add(Bug { directory, ..bug.clone() }),
+                (None, Some(_)) if !reduced => self.waiting.push(Pending { directory, finding }),
+                _ => unlisted.push((directory, finding)),
+            }
+        }
+        observer.note(&format!(
+            "{} bugs are known, {} findings wait to be reduced",
+            self.bugs.list().len(),
+            self.waiting.len()
+        ));
+        for (directory, finding) in unlisted {
+            self.sort(&finding, &directory, observer)?;
+        }
+        self.feed();
+        Ok(())
+    }
+
+    /// Gives the reducer its next finding: one that no bug known so far explains, if there is any.
+    fn feed(&mut self) {
+        let Some(queue) = &self.queue else { return };
+        if self.under_way.is_some() || self.waiting.is_empty() {
+            return;
+        }
+        let next = self.waiting.iter().position(|pending| !self.is_explained(&pending.finding));
+        let pending = self.waiting.remove(next.unwrap_or(0));
+        self.under_way = Some(pending.directory.clone());
+        queue.push(pending);
+    }
+
+    /// Whether a finding that is not reduced bears the marks of a known bug, or holds all that a new bug of this
+    /// campaign needs. (What merely looks like the example of a known bug is not known.)
+    fn is_explained(&self, finding: &Finding) -> bool {
+        let found = |bug: &Bug| bug.signature.as_ref().is_some_and(|signature| explains(signature, finding));
+        self.known.iter().any(|known| known.marks(finding)) || self.bugs.new_ones().any(found)
+    }
+
+    /// A difference that held, after so many checks.
+    pub fn take(
+        &mut self,
+        difference: Difference,
+        checks: u64,
+        observer: &mut dyn Observer,
+    ) -> anyhow::Result<()> {
+        if self.has_all_findings() {
+            return Ok(());
+        }
+        if self.waiting() >= MOST_WAITING {
+            self.not_kept += 1;
+            return Ok(());
+        }
+        let finding = self.tested.finding(difference, checks);
+        let Some(directory) = self.store.add_finding(&finding)? else { return Ok(()) };
+        if self.queue.is_some() {
+            self.waiting.push(Pending { directory, finding });
+            self.feed();
+            return Ok(());
+        }
+        self.show(&finding, &directory, observer)
+    }
+
+    /// A difference that was gone when the worker built it anew.
+    pub fn take_unstable(&mut self, difference: Difference, checks: u64) -> anyhow::Result<()> {
+        self.unstable += 1;
+        self.store.add_unstable(&self.tested.finding(difference, checks))?;
+        Ok(())
+    }
+
+    /// Takes back what the reducer has done, waiting for it this long.
+    pub fn collect(&mut self, patience: Duration, observer: &mut dyn Observer) -> anyhow::Result<()> {
+        let Ok(done) = self.reduced.recv_timeout(patience) else { return Ok(()) };
+        self.under_way = None;
+        let taken = self.take_back(done, observer);
+        self.feed();
+        taken
+    }
+
+    fn take_back(&mut self, done: Done, observer: &mut dyn Observer) -> anyhow::Result<()> {
+        let Done { pending: Pending { directory, finding }, result, cpu_seconds } = done;
+        if self.has_all_findings() {
+            return self.store.discard(&directory);
+        }
+        self.reducer_cpu_seconds += cpu_seconds;
+        match result {
+            Ok(Reduced::Confirmed(reduced)) => {
+                self.store.rewrite(&directory, &reduced)?;
+                self.sort(&reduced, &directory, observer)
+            }
+            Ok(Reduced::Unstable(_)) => {
+                self.unstable += 1;
+                self.store.move_to_unstable(&directory)
+            }
+            Err(error) => {
+                observer.note(&format!("{} could not be reduced: {error:#}", id(&directory)));
+                self.show(&finding, &directory, observer)
+            }
+        }
+    }
+
+    /// Tells whether a finding is a bug that is listed; if so, the smaller example is kept.
+    fn sort(
+        &mut self,
+        finding: &Finding,
+        directory: &Path,
+        observer: &mut dyn Observer,
+    ) -> anyhow::Result<()> {
+        let bug = self.bug(finding, directory);
+        match self.bugs.sort(&bug) {
+            Sorted::New => return self.show(finding, directory, observer),
+            Sorted::Smaller(at) => {
+                let kept = self.bugs.count(at, Some(&bug)).directory.clone();
+                // The name that was shown stays; what is in it gets smaller.
+                self.store.exchange(&kept, directory)?;
+            }
+            Sorted::Again(at) => {
+                self.bugs.count(at, None);
+            }
+        }
+        match self.keep_duplicates {
+            true => self.store.move_to_duplicates(directory)?,
+            false => self.store.discard(directory)?,
+        }
+        self.store.write_bugs(self.bugs.list())
+    }
+
+    /// Ends the reducer. What still waits is listed as it is, unless a bug that is listed explains it: that
+    /// waits on disk for the campaign to be resumed.
+    pub fn close(&mut self) -> anyhow::Result<()> {
+        if let Some(queue) = self.queue.take() {
+            queue.stop();
+        }
+        let mut left: Vec<PathBuf> = self.under_way.take().into_iter().collect();
+        left.extend(self.waiting.drain(..).map(|pending| pending.directory));
+        for directory in left {
+            let finding = record::read(&directory)?;
+            if self.has_all_findings() {
+                self.store.discard(&directory)?;
+            } else if self.is_explained(&finding) {
+                self.left_waiting += 1;
+            } else {
+                self.bugs.add(self.bug(&finding, &directory));
+            }
+        }
+        if !self.bugs.list().is_empty() {
+            self.store.write_bugs(self.bugs.list())?;
+        }
+        Ok(())
+    }
+
+    pub fn into_bugs(self) -> Vec<Bug> {
+        self.bugs.into_list()
+    }
+
+    fn bug(&self, finding: &Finding, directory: &Path) -> Bug {
+        Bug::of(finding, directory, self.store.dialect(), self.known)
+    }
+
+    /// On disk first, then in print: a finding that was printed is never lost.
+    fn show(
+        &mut self,
+        finding: &Finding,
+        directory: &Path,
+        observer: &mut dyn Observer,
+    ) -> anyhow::Result<()> {
+        let bug = self.bug(finding, directory);
+        self.bugs.add(bug.clone());
+        self.store.write_bugs(self.bugs.list())?;
+        if bug.known.is_none() {
+            observer.found(&bug, finding);
+        }
+        Ok(())
+    }
+}

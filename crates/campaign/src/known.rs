@@ -1,0 +1,113 @@
+//! Known bugs and accepted behaviours on disk: those built in, those in `./known`, those in places the user names.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use dissent_core::triage::known::{self, Known, KnownFile, Status};
+
+use crate::bugs::id;
+use crate::record;
+
+/// Where a user's own entries are, unless named otherwise.
+const OWN: &str = "known";
+
+/// What is known of a dialect at a version: built in, in `./known`, and in the places the user names.
+pub fn known_of(dialect: &str, version: &str, places: &[PathBuf]) -> anyhow::Result<Vec<Known>> {
+    let own = Path::new(OWN).is_dir().then(|| PathBuf::from(OWN));
+    let mut entries = read_all(dialect, own.iter().chain(places))?;
+    entries.retain(|known| known.concerns(version));
+    Ok(entries)
+}
+
+/// What is known of a dialect at any version: built in, and in the places the user names.
+pub fn all_known_of(dialect: &str, places: &[PathBuf]) -> anyhow::Result<Vec<Known>> {
+    read_all(dialect, places.iter())
+}
+
+fn read_all<'a>(dialect: &str, places: impl Iterator<Item = &'a PathBuf>) -> anyhow::Result<Vec<Known>> {
+    let mut entries = known::built_in(dialect);
+    for place in places {
+        let file = if place.is_dir() { place.join(format!("{dialect}.toml")) } else { place.clone() };
+        match read(&file) {
+            Ok(Some(more)) => add_missing(&mut entries, more.known),
+            // A directory need not know anything of every dialect; a file that is named must be there.
+            Ok(None) if place.is_dir() => {}
+            Ok(None) => bail!("cannot read {}: there is no such file", file.display()),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(entries)
+}
+
+/// An entry that is there already is not known twice: ./known may be the directory that was built in.
+fn add_missing(entries: &mut Vec<Known>, more: Vec<Known>) {
+    for known in more {
+        match entries.iter_mut().find(|entry| entry.id == known.id) {
+            Some(entry) => *entry = known,
+            None => entries.push(known),
+        }
+    }
+}
+
+/// `None`: there is no such file.
+fn read(file: &Path) -> anyhow::Result<Option<KnownFile>> {
+    let Some(text) = read_text(file)? else { return Ok(None) };
+    let parsed = toml::from_str(&text).with_context(|| format!("{} cannot be understood", file.display()));
+    parsed.map(Some)
+}
+
+fn read_text(file: &Path) -> anyhow::Result<Option<String>> {
+    match fs::read_to_string(file) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => bail!("cannot read {}: {error}", file.display()),
+    }
+}
+
+/// What a user says of a finding that is to be known.
+pub struct NewEntry {
+    /// The entry's name; the finding's, if none is given.
+    pub id: Option<String>,
+    /// A bug, or a behaviour that is accepted.
+    pub status: Status,
+    /// What is wrong and which arm is, or why it is accepted.
+    pub reason: String,
+    /// Where it was reported.
+    pub link: Option<String>,
+    /// The file to add it to; `known/DIALECT.toml`, if none is given.
+    pub file: Option<PathBuf>,
+}
+
+/// Adds a reduced finding to what is known; gives the entry and the file that has it now.
+pub fn add_known(finding: &Path, new: NewEntry) -> anyhow::Result<(Known, PathBuf)> {
+    let directory = if finding.is_dir() { finding } else { finding.parent().unwrap_or(Path::new(".")) };
+    let found = record::read(directory)?;
+    if found.triage.signature.is_none() {
+        let shown = directory.display();
+        bail!("{shown} is not reduced, so what it needs is not known; run `dissent reduce {shown}` first");
+    }
+    let name = new.id.unwrap_or_else(|| id(directory));
+    let entry = Known::of(&found, name, new.status, new.reason, new.link);
+    let file = new.file.unwrap_or_else(|| Path::new(OWN).join(format!("{}.toml", found.dialect)));
+    append(&file, &entry)?;
+    Ok((entry, file))
+}
+
+/// What is there keeps its comments: the entry is put behind it.
+fn append(file: &Path, entry: &Known) -> anyhow::Result<()> {
+    let present = read(file)?.unwrap_or_default();
+    if present.known.iter().any(|known| known.id == entry.id) {
+        bail!("{} has an entry {} already; name this one with --id", file.display(), entry.id);
+    }
+    let mut text = read_text(file)?.unwrap_or_default();
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text += &toml::to_string(&KnownFile { known: vec![entry.clone()] })?;
+    if let Some(parent) = file.parent() {
+        fs::create_dir_all(parent).with_context(|| format!("cannot make {}", parent.display()))?;
+    }
+    record::replace(file, &text)
+}

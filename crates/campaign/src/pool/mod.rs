@@ -1,0 +1,148 @@
+//! Worker processes, and all that can happen to them: they are started, watched for stalls, killed and waited for
+//! here and nowhere else.
+
+mod process;
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+use dissent_engine::Source;
+use serde::Serialize;
+
+use crate::worker::protocol::{Event, Task, read_events};
+pub use process::{End, Ended, STUCK_LIMIT};
+use process::{Killed, Process};
+
+/// How often workers are looked after when nobody says anything.
+pub const TICK: Duration = Duration::from_millis(50);
+/// A worker that is asked to stop does so at the next case; statements are cut off after 5 s by their limits.
+const STOP_GRACE: Duration = Duration::from_secs(6);
+
+/// Where workers work: an engine that is on this machine, and what they may use.
+#[derive(Clone, Debug)]
+pub struct Workplace {
+    pub source: Source,
+    pub dialect: String,
+    pub memory_bytes: u64,
+    pub hang_limit: Duration,
+}
+
+/// One process of a pool; no two ever have the same.
+pub type WorkerId = u64;
+
+/// What is heard of a worker.
+pub enum Report {
+    Said(Box<Event>),
+    Ended(Box<Ended>),
+}
+
+/// Workers on one engine. They die with the *thread* that starts them, so that thread has to live as long as they
+/// may (see [`crate::system::confine`]).
+pub struct Pool {
+    place: Workplace,
+    workers: BTreeMap<WorkerId, Process>,
+    started: WorkerId,
+    /// `None`: the worker's stream ended, it is dead or about to be.
+    sender: Sender<(WorkerId, Option<Event>)>,
+    receiver: Receiver<(WorkerId, Option<Event>)>,
+    looked: Instant,
+    stopping: Option<Instant>,
+}
+
+impl Pool {
+    pub fn new(place: Workplace) -> Pool {
+        let (sender, receiver) = channel();
+        let workers = BTreeMap::new();
+        Pool { place, workers, started: 0, sender, receiver, looked: Instant::now(), stopping: None }
+    }
+
+    /// Starts a worker.
+    pub fn start(&mut self, task: &Task) -> anyhow::Result<WorkerId> {
+        let (process, stream) = Process::spawn(&self.place, task)?;
+        self.started += 1;
+        let id = self.started;
+        self.workers.insert(id, process);
+        let sender = self.sender.clone();
+        std::thread::spawn(move || {
+            // Sending fails only when the pool has gone, and then there is nobody to tell.
+            read_events(stream, |event| drop(sender.send((id, Some(event)))));
+            let _ = sender.send((id, None));
+        });
+        Ok(id)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.workers.is_empty()
+    }
+
+    /// A further line for a worker that reads them. One that is dead cannot; its end is reported soon enough.
+    pub fn send(&mut self, worker: WorkerId, line: &impl Serialize) -> anyhow::Result<()> {
+        match self.workers.get_mut(&worker) {
+            Some(process) => process.send(line),
+            None => Ok(()),
+        }
+    }
+
+    /// What is heard next of any worker; `None` if that is nothing within this time.
+    pub fn next(&mut self, patience: Duration) -> anyhow::Result<Option<(WorkerId, Report)>> {
+        if self.looked.elapsed() >= TICK {
+            self.look_for_stalls();
+        }
+        let Ok((id, event)) = self.receiver.recv_timeout(patience) else { return Ok(None) };
+        let Some(process) = self.workers.get_mut(&id) else { return Ok(None) };
+        match event {
+            Some(Event::Trouble(message)) => {
+                process.trouble = Some(message);
+                Ok(None)
+            }
+            Some(event) => Ok(Some((id, Report::Said(Box::new(event))))),
+            None => {
+                let Some(process) = self.workers.remove(&id) else { return Ok(None) };
+                Ok(Some((id, Report::Ended(Box::new(process.end()?)))))
+            }
+        }
+    }
+
+    /// Whether a worker has been killed, whatever it may still have said.
+    pub fn is_killed(&self, worker: WorkerId) -> bool {
+        self.workers.get(&worker).is_none_or(|process| process.killed.is_some())
+    }
+
+    /// Asks all workers to stop. Those that do not within a while are killed.
+    pub fn stop(&mut self) {
+        self.stopping = Some(Instant::now());
+        self.workers.values().for_each(Process::ask_to_stop);
+    }
+
+    /// Ends all workers at once; nothing more is heard of them.
+    pub fn clear(&mut self) {
+        self.workers.clear();
+    }
+
+    fn look_for_stalls(&mut self) {
+        self.looked = Instant::now();
+        let over_grace = self.stopping.is_some_and(|since| since.elapsed() > STOP_GRACE);
+        for process in self.workers.values_mut() {
+            match process.stalled() {
+                (stalled, true) if stalled > self.place.hang_limit => process.kill(Killed::Hung),
+                (stalled, false) if stalled > STUCK_LIMIT => process.kill(Killed::Stuck),
+                _ if over_grace => process.kill(Killed::Stopped),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// One worker's task from its start to its end; what it says is handed over.
+pub fn run(place: &Workplace, task: &Task, mut each: impl FnMut(Event)) -> anyhow::Result<Ended> {
+    let mut pool = Pool::new(place.clone());
+    pool.start(task)?;
+    loop {
+        match pool.next(TICK)? {
+            Some((_, Report::Said(event))) => each(*event),
+            Some((_, Report::Ended(ended))) => return Ok(*ended),
+            None => {}
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! A finding checked again, in a process of its own.
+
+use anyhow::anyhow;
+use dissent_core::finding::Finding;
+
+use crate::pool::{self, End};
+use crate::tested::Tested;
+use crate::worker::protocol::{Event, Replayed, Task};
+
+/// What came of a replay.
+pub enum Replay {
+    /// The process lived to tell.
+    Checked(Box<Replayed>),
+    /// The engine did not survive it.
+    Fatal {
+        /// The statement in which that happened.
+        statement: String,
+        /// What happened, in words.
+        how: String,
+    },
+}
+
+/// Checks a finding again.
+pub fn replay(finding: &Finding, tested: &Tested) -> anyhow::Result<Replay> {
+    let task = Task::Replay { case: Box::new(finding.case.clone()), origin: finding.origin };
+    let (mut replayed, mut unreadable) = (None, None);
+    let ended = pool::run(&tested.place, &task, |event| match event {
+        Event::Replayed(what) => replayed = Some(what),
+        Event::Unreadable(why) => unreadable = Some(why),
+        _ => {}
+    })?;
+    if let Some(why) = unreadable {
+        return Err(anyhow!("what the replay said cannot be read ({why})"));
+    }
+    let how = match (ended.how, ended.last_words.as_str()) {
+        (End::Hung { .. }, _) => "the last statement does not end".to_string(),
+        (End::Crashed, "") => format!("the process dies by {}", ended.cause()),
+        (End::Crashed, words) => format!("the process dies by {} ({words})", ended.cause()),
+        _ => {
+            return replayed.map(Replay::Checked).ok_or_else(|| ended.failure("the replay ended too soon"));
+        }
+    };
+    Ok(Replay::Fatal { statement: ended.remains.statement.unwrap_or_default(), how })
+}

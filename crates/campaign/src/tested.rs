@@ -1,0 +1,72 @@
+//! What is tested: an engine that is on this machine and opens.
+
+use dissent_core::dialect::Dialect;
+use dissent_core::finding::{FINDING_FORMAT, Finding, Origin};
+use dissent_engine::Target;
+
+use crate::config::Config;
+use crate::observer::Observer;
+use crate::pool::{self, Workplace};
+use crate::worker::protocol::{Difference, Event, Task};
+
+/// An engine that was obtained and has been opened once.
+#[derive(Clone, Debug)]
+pub struct Tested {
+    /// As the user named it, without credentials.
+    pub target: String,
+    /// The version that the engine says it has.
+    pub engine_version: String,
+    pub(crate) place: Workplace,
+}
+
+impl Tested {
+    /// Gets the engine that a configuration names, instrumented where its guide wants that, and opens it once in a
+    /// process of its own: a library that crashes when it is loaded takes nothing with it.
+    pub fn obtain(config: &Config, observer: &mut dyn Observer) -> anyhow::Result<Tested> {
+        config.check_limits()?;
+        let target = Target::parse(&config.target)?;
+        let mut told = |step: dissent_engine::Step| observer.note(&step.to_string());
+        let source = match config.guide {
+            dissent_core::guide::Kind::Coverage => target.obtain_counting(&mut told)?,
+            _ => target.obtain(&mut told)?,
+        };
+        let place = Workplace {
+            source,
+            dialect: target.dialect().to_string(),
+            memory_bytes: config.worker_memory,
+            hang_limit: config.hang_limit,
+        };
+        let mut version = None;
+        let ended = pool::run(&place, &Task::Open, |event| {
+            if let Event::Ready { engine_version } = event {
+                version = Some(engine_version);
+            }
+        })?;
+        let engine_version = version.ok_or_else(|| ended.failure(&format!("{target} cannot be opened")))?;
+        Ok(Tested { target: target.to_string(), engine_version, place })
+    }
+
+    /// The name of the dialect that it speaks.
+    pub fn dialect_name(&self) -> &str {
+        &self.place.dialect
+    }
+
+    /// The dialect of this version.
+    pub fn dialect(&self) -> anyhow::Result<Dialect> {
+        Ok(Dialect::load(&self.place.dialect, &self.engine_version)?)
+    }
+
+    /// A difference as a finding, after so many checks.
+    pub(crate) fn finding(&self, difference: Difference, checks: u64) -> Finding {
+        Finding {
+            format: FINDING_FORMAT,
+            target: self.target.clone(),
+            dialect: self.place.dialect.clone(),
+            engine_version: self.engine_version.clone(),
+            case: difference.case,
+            evidence: difference.evidence,
+            origin: Origin { checks, ..difference.origin },
+            triage: Default::default(),
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! `dissent stats`: tables of what campaigns, reductions and oracles achieve.
+
+mod growth;
+mod known_bugs;
+mod reduction;
+mod validity;
+
+use crate::args::{StatsArgs, StatsTable};
+
+pub fn run(args: StatsArgs) -> anyhow::Result<u8> {
+    match args.table {
+        StatsTable::Validity { campaigns } => validity::run(&campaigns)?,
+        StatsTable::Growth { campaigns, out } => growth::run(&campaigns, out.as_deref())?,
+        StatsTable::Reduction { campaigns } => reduction::run(campaigns)?,
+        StatsTable::KnownBugs { scripts, oracles, limits } => known_bugs::run(&scripts, &oracles, &limits)?,
+    }
+    Ok(crate::NOTHING_FOUND)
+}
