@@ -35,6 +35,33 @@ fn a_query_that_disagrees_with_itself_is_a_finding() {
     assert!(listed.stdout.contains("norec"), "{}", listed.stdout);
 }
 
+/// A difference that is known is counted and no reason to fail, as in a hunt.
+#[test]
+fn what_is_kept_of_a_check_is_compared_with_what_is_known() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut script = BROKEN_INDEX.to_vec();
+    script.extend(["SELECT c0 FROM t0 WHERE c0 = 1", "SELECT 1 FROM t0 WHERE c0 = 1"]);
+    write(directory.path(), "broken.sql", &script);
+    let check = |out: &str, more: &[&str]| {
+        let args = ["check", "broken.sql", "--oracles", "norec", "--out", out];
+        run(dissent(directory.path()).args(args).args(more))
+    };
+    assert_eq!(check("first", &[]).code, Some(1));
+    let found = only_finding(&directory.path().join("first"));
+    let bugs = fs::read_to_string(directory.path().join("first/bugs.json")).unwrap();
+    assert!(bugs.contains("\"count\": 2"), "one bug, seen twice: {bugs}");
+    let known = ["known", "add", "--id", "broken-index", "--reason", "made so", "--file", "mine.toml"];
+    assert_eq!(run(dissent(directory.path()).args(known).arg(&found)).code, Some(0));
+
+    let again = check("second", &["--known", "mine.toml"]);
+    assert_eq!(again.code, Some(0), "{}\n{}", again.stdout, again.stderr);
+    assert!(again.stdout.contains("known: broken-index (seen 2)"), "{}", again.stdout);
+    // The user's own directory is asked without being named.
+    fs::create_dir(directory.path().join("known")).unwrap();
+    fs::rename(directory.path().join("mine.toml"), directory.path().join("known/sqlite.toml")).unwrap();
+    assert_eq!(check("third", &[]).code, Some(0));
+}
+
 #[test]
 fn a_sound_script_is_checked_and_what_is_not_understood_is_said() {
     let directory = tempfile::tempdir().unwrap();

@@ -3,12 +3,11 @@
 mod support;
 
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use dissent_core::finding::{Class, Finding};
 use dissent_core::report;
 use dissent_core::sql::Statement;
-use support::{BINARY, children_of, dissent, is_alive, only_finding, run};
+use support::{BINARY, children_of, dissent, is_alive, only_finding, run, wait_for};
 
 const FAULT: &str = "DISSENT_TEST_FAULT";
 
@@ -143,20 +142,13 @@ fn a_supervisor_that_is_killed_leaves_no_worker() {
         .spawn()
         .unwrap();
     let supervisor = child.id();
-    let start = Instant::now();
-    let workers = loop {
+    let workers = wait_for("two workers hunt", || {
         let workers = children_of(supervisor);
-        if workers.len() == 2 && directory.path().join("out/campaign.json").exists() {
-            break workers;
-        }
-        assert!(start.elapsed() < Duration::from_secs(30), "no workers appeared");
-        std::thread::sleep(Duration::from_millis(20));
-    };
+        (workers.len() == 2 && directory.path().join("out/campaign.json").exists()).then_some(workers)
+    });
     child.kill().unwrap();
     child.wait().unwrap();
-    let start = Instant::now();
-    while workers.iter().any(|worker| is_alive(*worker)) {
-        assert!(start.elapsed() < Duration::from_secs(10), "a worker outlived its supervisor");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_for("no worker outlives its supervisor", || {
+        workers.iter().all(|worker| !is_alive(*worker)).then_some(())
+    });
 }

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use support::{BINARY, dissent, run};
+use support::{BINARY, children_of, dissent, is_idle, run, wait_for};
 
 #[test]
 fn a_short_hunt_gives_a_summary_in_json() {
@@ -111,7 +111,7 @@ fn oracles_are_chosen_by_name_and_group() {
 
 fn hunt_in_background(directory: &std::path::Path, fault: &str) -> Child {
     Command::new(BINARY)
-        .args(["hunt", "--summary", "json", "--jobs", "2", "--hang-limit", "1h"])
+        .args(["hunt", "--summary", "json", "--jobs", "2", "--hang-limit", "1h", "--out", "out"])
         .current_dir(directory)
         .env("DISSENT_TEST_FAULT", fault)
         .stdout(Stdio::piped())
@@ -130,7 +130,9 @@ fn an_interrupt_ends_a_hunt_with_its_summary() {
     for number in [libc::SIGINT, libc::SIGTERM] {
         let directory = tempfile::tempdir().unwrap();
         let mut child = hunt_in_background(directory.path(), "crash@1000000");
-        std::thread::sleep(Duration::from_secs(2));
+        // What is kept has been run.
+        let kept = directory.path().join("out/corpus/0-000000.json");
+        wait_for("something new is seen", || kept.exists().then_some(()));
         let start = Instant::now();
         signal(&child, number);
         let mut text = String::new();
@@ -147,11 +149,13 @@ fn an_interrupt_ends_a_hunt_with_its_summary() {
 fn a_second_interrupt_does_not_wait_for_a_worker_that_hangs() {
     let directory = tempfile::tempdir().unwrap();
     let mut child = hunt_in_background(directory.path(), "hang@1");
-    std::thread::sleep(Duration::from_secs(2));
-    let start = Instant::now();
+    let workers = || children_of(child.id());
+    wait_for("the campaign begins", || directory.path().join("out").exists().then_some(()));
+    let hung = wait_for("a worker hangs", || workers().into_iter().find(|worker| is_idle(*worker)));
     signal(&child, libc::SIGINT);
-    std::thread::sleep(Duration::from_millis(500));
+    wait_for("the other worker stops", || (workers() == [hung]).then_some(()));
     assert!(child.try_wait().unwrap().is_none(), "the first one waits for the worker");
+    let start = Instant::now();
     signal(&child, libc::SIGINT);
     child.wait().unwrap();
     assert!(start.elapsed() < Duration::from_secs(3));

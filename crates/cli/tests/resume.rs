@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use dissent_core::rng::Rng;
-use support::{BINARY, children_of, dissent, kill, run};
+use support::{BINARY, children_of, dissent, kill, run, wait_for};
 
 fn finding_ids(campaign: &Path) -> BTreeSet<String> {
     std::fs::read_dir(campaign.join("findings"))
@@ -136,6 +136,71 @@ fn nothing_printed_is_lost_and_nothing_comes_twice_whoever_is_killed() {
     assert_eq!(distinct.len(), signatures.len(), "{signatures:?}");
     println!("killed: {killed:?}; printed {}, there {}, bugs {}", printed.len(), there.len(), distinct.len());
     assert!(!printed.is_empty());
+}
+
+/// Everything that can be typed, kept over a kill.
+#[test]
+fn a_resumed_campaign_has_every_option_it_was_given() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path();
+    std::fs::write(place.join("seed.sql"), "CREATE TABLE t0(c0 INT);\nINSERT INTO t0 VALUES (1);\n").unwrap();
+    std::fs::write(place.join("own.toml"), "").unwrap();
+    let mut hunt = Command::new(BINARY)
+        .args([
+            "hunt",
+            "sqlite@bundled",
+            "--time",
+            "1h",
+            "--jobs",
+            "1",
+            "--seed",
+            "3",
+            "--oracles",
+            "norec,tlp",
+        ])
+        .args([
+            "--max-findings",
+            "5",
+            "--max-cases",
+            "1000000",
+            "--no-error-validation",
+            "--reduce-checks",
+            "77",
+        ])
+        .args(["--keep-duplicates", "--guide", "none", "--seeds", "seed.sql", "--seeds-only"])
+        .args(["--known", "own.toml", "--log-statements", "log.sql", "--hang-limit", "20s"])
+        .args(["--worker-memory", "2048", "--out", "out", "--summary", "json"])
+        .current_dir(place)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let length = || std::fs::metadata(place.join("log.sql")).map_or(0, |log| log.len());
+    wait_for("statements are run", || (length() > 0).then_some(()));
+    hunt.kill().unwrap();
+    hunt.wait().unwrap();
+    let written = || std::fs::read_to_string(place.join("out/campaign.json")).unwrap();
+    let before = written();
+    let config = serde_json::from_str::<serde_json::Value>(&before).unwrap()["config"].take();
+    let seconds = |seconds: u64| serde_json::json!(Duration::from_secs(seconds));
+    let expected = serde_json::json!({
+        "target": "sqlite@bundled", "seed": 3, "jobs": 1, "time": seconds(3600), "max_cases": 1_000_000,
+        "oracles": ["norec", "tlp-where", "tlp-having", "tlp-aggregate", "tlp-distinct", "tlp-group-by"],
+        "max_findings": 5, "hang_limit": seconds(20), "worker_memory": 2_u64 << 30, "error_validation": false,
+        "reduce": {"checks": 77, "time": seconds(15)}, "keep_duplicates": true, "guide": "none",
+        "counts_only": false, "seeds": [place.join("seed.sql")], "seeds_only": true,
+        "known": [place.join("own.toml")], "log_statements": place.join("log.sql"), "profile": {},
+    });
+    assert_eq!(config, expected);
+
+    // From elsewhere, and for a moment: the log goes on where it was.
+    let (elsewhere, logged) = (tempfile::tempdir().unwrap(), length());
+    let mut again = dissent(elsewhere.path());
+    let said = run(again.args(["hunt", "--time", "1s", "--resume"]).arg(place.join("out")));
+    assert!(matches!(said.code, Some(0 | 1)), "{}", said.stderr);
+    assert!(said.stderr.contains("with norec, tlp-where") && said.stderr.contains("seed 3, 1 worker;"));
+    assert!(length() > logged, "{} after {logged}", length());
+    assert_eq!(written(), before);
 }
 
 #[test]

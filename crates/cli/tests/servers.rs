@@ -4,11 +4,11 @@ mod support;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dissent_core::engine::Reply;
 use dissent_core::sql::Value;
-use support::{BINARY, dissent, run};
+use support::{BINARY, dissent, run, wait_for};
 
 const TARGET: &str = "postgres";
 
@@ -47,17 +47,6 @@ fn servers_of(owner: u32) -> Vec<(u32, PathBuf)> {
     all.filter(|(_, _, place)| place.to_string_lossy().contains(&home))
         .map(|(pid, _, place)| (pid, place))
         .collect()
-}
-
-fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let start = Instant::now();
-    loop {
-        if let Some(seen) = look() {
-            return seen;
-        }
-        assert!(start.elapsed() < Duration::from_secs(60), "{what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 /// A long hunt, ended with the test.

@@ -42,14 +42,7 @@ pub fn is_asked() -> bool {
 /// Makes this process a worker, if that is what it was started for; it then ends here.
 ///
 /// Campaigns hunt in processes of the same program. So **every program that uses this library has to call this first
-/// of all in `main`**, before it reads arguments or starts threads:
-///
-/// ```no_run
-/// fn main() {
-///     dissent_campaign::run_worker_if_asked();
-///     // … what the program is for
-/// }
-/// ```
+/// of all in `main`**, before it reads arguments or starts threads. One that does not is told so by the first campaign.
 pub fn run_worker_if_asked() {
     if is_asked() {
         report_panics();

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use assert_cmd::Command;
 use dissent_core::finding::{Class, Evidence, FINDING_FORMAT, Failure, Finding, Origin};
@@ -15,7 +16,7 @@ pub const BINARY: &str = env!("CARGO_BIN_EXE_dissent");
 /// The binary, in a directory where it may leave things.
 pub fn dissent(directory: &Path) -> Command {
     let mut command = Command::new(BINARY);
-    command.current_dir(directory).timeout(std::time::Duration::from_secs(120));
+    command.current_dir(directory).timeout(Duration::from_secs(120));
     command
 }
 
@@ -103,6 +104,19 @@ pub fn write_finding(directory: &Path, finding: &Finding) -> PathBuf {
     path
 }
 
+/// Looks again and again until there is something to see.
+#[track_caller]
+pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(seen) = look() {
+            return seen;
+        }
+        assert!(start.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 /// The state and the parent of a process, from `/proc/PID/stat`.
 fn stat(process: u32) -> Option<(char, u32)> {
     let text = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
@@ -120,6 +134,14 @@ pub fn children_of(parent: u32) -> Vec<u32> {
 /// A zombie that nobody has waited for is dead too.
 pub fn is_alive(process: u32) -> bool {
     stat(process).is_some_and(|(state, _)| state != 'Z')
+}
+
+/// Whether a process does nothing for a while: one that hunts always computes.
+pub fn is_idle(process: u32) -> bool {
+    (0..25).all(|_| {
+        std::thread::sleep(Duration::from_millis(20));
+        stat(process).is_some_and(|(state, _)| state == 'S')
+    })
 }
 
 /// Kills a process that a test has started, or a child of one, as the system does when memory runs out.

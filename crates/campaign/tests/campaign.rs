@@ -1,0 +1,147 @@
+//! Campaigns through the library. Workers are processes of this program, so it has a `main` of its own instead of
+//! the test harness.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use dissent_campaign::{Allowance, Campaign, Config, Observer, Progress, store};
+use dissent_core::guide;
+
+fn main() {
+    dissent_campaign::run_worker_if_asked();
+    every_option_is_kept_by_resuming();
+    a_campaign_of_format_1_is_resumed();
+    a_campaign_tells_what_it_does_and_stops_when_asked();
+    println!("all campaigns are as they should be");
+}
+
+/// No field is left at its default: a new one that is forgotten here does not compile.
+fn every_option(directory: &Path) -> Config {
+    let script = directory.join("seed.sql");
+    std::fs::write(&script, "CREATE TABLE t0(c0 INT);\nINSERT INTO t0 VALUES (1);\nSELECT c0 FROM t0;\n")
+        .unwrap();
+    let known = directory.join("known.toml");
+    std::fs::write(&known, "").unwrap();
+    Config {
+        target: "sqlite@bundled".to_string(),
+        oracles: vec!["norec".to_string(), "tlp-where".to_string()],
+        seed: 77,
+        jobs: if Config::default().jobs == 2 { 3 } else { 2 },
+        time: Some(Duration::from_secs(60)),
+        max_cases: Some(40),
+        max_findings: Some(9),
+        hang_limit: Duration::from_secs(7),
+        worker_memory: 3 << 30,
+        error_validation: false,
+        reduce: Some(Allowance { checks: 123, time: Duration::from_secs(4) }),
+        keep_duplicates: true,
+        guide: guide::Kind::None,
+        counts_only: true,
+        seeds: vec![script],
+        seeds_only: true,
+        known: vec![known],
+        log_statements: Some(directory.join("log.sql")),
+        profile: BTreeMap::from([("join".to_string(), 3)]),
+    }
+}
+
+fn every_option_is_kept_by_resuming() {
+    let directory = tempfile::tempdir().unwrap();
+    let (config, out) = (every_option(directory.path()), directory.path().join("out"));
+    let default = serde_json::to_value(Config::default()).unwrap();
+    for (name, value) in serde_json::to_value(&config).unwrap().as_object().unwrap() {
+        assert_ne!(*value, default[name], "{name} is as by default");
+    }
+    let campaign = Campaign::start(config.clone(), Some(&out), &mut ()).unwrap();
+    assert_eq!(campaign.config(), &config);
+    // As if it was killed here: nothing but what is on disk is left of it.
+    drop(campaign);
+    let resumed = Campaign::resume(&out, |_| {}, &mut ()).unwrap();
+    assert_eq!(resumed.config(), &config);
+    let outcome = resumed.run(&mut ()).unwrap();
+    assert!(outcome.trouble.is_none() && outcome.summary.cases == 40, "{:?}", outcome.summary);
+    assert!(directory.path().join("log.sql.1").is_file());
+    // What is changed for one run is not kept for the next.
+    let longer = |config: &mut Config| config.time = Some(Duration::from_secs(90));
+    assert_eq!(Campaign::resume(&out, longer, &mut ()).unwrap().config().time, Some(Duration::from_secs(90)));
+    assert_eq!(store::read_campaign(&out).unwrap().config, config);
+}
+
+/// `campaign.json` as the first versions wrote it.
+const FORMAT_1: &str = r#"{
+  "format": 1, "dissent_version": "0.1.0", "started": "2026-01-02T03:04:05Z", "target": "sqlite@bundled",
+  "dialect": "sqlite", "engine_version": "VERSION", "oracles": ["norec"], "seed": 5, "jobs": 1, "time_seconds": 600,
+  "max_cases": 3, "max_findings": null, "hang_limit_seconds": 11, "reduce_checks": 50, "keep_duplicates": true,
+  "mark": "0badcafe", "guidance": {"guide": "plan", "counts_only": false, "seeds": [], "seeds_only": false}
+}"#;
+
+fn a_campaign_of_format_1_is_resumed() {
+    let directory = tempfile::tempdir().unwrap();
+    let version = {
+        let out = directory.path().join("version");
+        let config = Config { max_cases: Some(1), jobs: 1, ..Config::default() };
+        Campaign::start(config, Some(&out), &mut ()).unwrap().tested().engine_version.clone()
+    };
+    let old = directory.path().join("old");
+    std::fs::create_dir(&old).unwrap();
+    std::fs::write(old.join("campaign.json"), FORMAT_1.replace("VERSION", &version)).unwrap();
+    let expected = Config {
+        target: "sqlite@bundled".to_string(),
+        oracles: vec!["norec".to_string()],
+        seed: 5,
+        jobs: 1,
+        time: Some(Duration::from_secs(600)),
+        max_cases: Some(3),
+        hang_limit: Duration::from_secs(11),
+        reduce: Some(Allowance { checks: 50, time: Duration::from_secs(15) }),
+        keep_duplicates: true,
+        ..Config::default()
+    };
+    assert_eq!(store::read_campaign(&old).unwrap().config, expected);
+    let outcome = Campaign::resume(&old, |_| {}, &mut ()).unwrap().run(&mut ()).unwrap();
+    assert_eq!(outcome.summary.cases, 3);
+
+    std::fs::write(old.join("campaign.json"), r#"{"format": 99}"#).unwrap();
+    let refusal = format!("{:#}", store::read_campaign(&old).unwrap_err());
+    assert!(refusal.contains("it has format 99"), "{refusal}");
+    std::fs::write(
+        old.join("campaign.json"),
+        FORMAT_1.replace("reduce_checks", "x").replace("guidance", "y"),
+    )
+    .unwrap();
+    let older = store::read_campaign(&old).unwrap().config;
+    assert_eq!((older.reduce, older.guide), (None, guide::Kind::None));
+}
+
+/// Stops the campaign once it has done something.
+struct Impatient {
+    stop: Option<std::sync::Arc<std::sync::atomic::AtomicBool>>,
+    last: Option<Progress>,
+}
+
+impl Observer for Impatient {
+    fn progress(&mut self, progress: &Progress) {
+        self.last = Some(*progress);
+        if progress.checks > 0
+            && let Some(stop) = &self.stop
+        {
+            stop.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+fn a_campaign_tells_what_it_does_and_stops_when_asked() {
+    let directory = tempfile::tempdir().unwrap();
+    let out: PathBuf = directory.path().join("out");
+    let mut observer = Impatient { stop: None, last: None };
+    let config = Config { jobs: 2, ..Config::default() };
+    let campaign = Campaign::start(config, Some(&out), &mut observer).unwrap();
+    observer.stop = Some(campaign.stop_flag());
+    let outcome = campaign.run(&mut observer).unwrap();
+    let last = observer.last.unwrap();
+    assert!(last.checks > 0 && last.statements >= last.statements_ok && last.databases > 0, "{last:?}");
+    assert!(outcome.summary.checks["total"] >= last.checks);
+    assert_eq!(store::read_summary(&out).unwrap().statements, outcome.summary.statements);
+}
