@@ -102,7 +102,7 @@ fn findings_that_cannot_be_read() {
     damaged("", "is not JSON");
     damaged(&good[..good.len() / 2], "is not JSON");
     damaged("{\"hello\": 1}", "is not a finding");
-    damaged(&good.replace("\"format\": 1", "\"format\": 99"), "format 99");
+    damaged(&good.replace("\"format\": 2", "\"format\": 99"), "format 99");
     damaged(&good.replace("\"subject\"", "\"sbject\""), "is damaged");
     damaged(&good.replace("\"norec\"", "\"tarot\""), "oracle 'tarot'");
     fs::write(&path, [0xff, 0xfe, 0x00]).unwrap();
