@@ -14,10 +14,9 @@ use crate::catalog;
 use crate::config::{self, Config};
 use crate::known::known_of;
 use crate::observer::Observer;
-use crate::plan::{Plan, Position};
-use crate::store::{self, CampaignFile, Store};
+use crate::store::{self, CampaignFile, Position, Store};
 use crate::summary::Summary;
-use crate::supervisor::Supervisor;
+use crate::supervisor::{Plan, Supervisor};
 use crate::tested::Tested;
 
 /// A campaign that is ready to run: many workers hunting in one database, findings on disk.
@@ -153,7 +152,8 @@ impl Campaign {
             Err(error) if results.tally.counts.statements == 0 => Err(error),
             // Trouble after a night of hunting must not take the night's figures with it.
             ended => {
-                let summary = Summary::new(&self.plan, &results);
+                let Plan { config, tested, catalog, .. } = &self.plan;
+                let summary = Summary::new(config, tested, catalog.as_ref(), &results);
                 let written = self.store.write_summary(&summary);
                 Ok(Outcome { bugs: results.bugs, summary, trouble: ended.and(written).err() })
             }

@@ -12,7 +12,7 @@ use crate::observer::{Observer, Step};
 use crate::pool::{self, End, Workplace};
 use crate::record;
 use crate::tested::Tested;
-use crate::worker::probe::read_catalog;
+use crate::worker::hunt::read_catalog;
 use crate::worker::protocol::{Event, Task};
 
 /// A statement that the engine's own limits do not end.

@@ -1,18 +1,21 @@
 //! Where findings arrive: on disk at once, then reduced beside the hunt, sorted into bugs, and shown.
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
+use dissent_core::dialect::Dialect;
 use dissent_core::finding::Finding;
 use dissent_core::triage::known::{Known, explains};
 
 use crate::bugs::{Bug, Bugs, Sorted, id};
-use crate::config::Config;
+use crate::config::{Allowance, Config};
 use crate::observer::Observer;
+use crate::pool::Workplace;
 use crate::record;
-use crate::reducer::Reduced;
-use crate::reducer::queue::{Done, Pending, Queue};
+use crate::reducer::{Job, Reduced, Watcher};
 use crate::store::{self, Store};
 use crate::tested::Tested;
 use crate::worker::protocol::Difference;
@@ -255,5 +258,63 @@ impl<'a> Intake<'a> {
             observer.found(&bug, finding);
         }
         Ok(())
+    }
+}
+
+/// A finding on its way; on disk already.
+struct Pending {
+    directory: PathBuf,
+    finding: Finding,
+}
+
+/// A finding that the reducer has done with.
+struct Done {
+    pending: Pending,
+    result: anyhow::Result<Reduced>,
+    cpu_seconds: f64,
+}
+
+/// A thread that reduces findings one after the other, so that a hunt never waits.
+struct Queue {
+    sender: Sender<Pending>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Queue {
+    /// What is done comes back in the order in which it was handed in.
+    fn start(place: Workplace, dialect: Arc<Dialect>, allowance: Allowance, done: Sender<Done>) -> Queue {
+        let (sender, pending) = channel::<Pending>();
+        let stop = Arc::new(AtomicBool::new(false));
+        let mut until_stopped = UntilStopped(stop.clone());
+        // The processes it starts die with this thread, which lives until nobody hands in any more.
+        std::thread::spawn(move || {
+            let job = Job { place: &place, dialect: &dialect, allowance };
+            for pending in pending {
+                if !until_stopped.goes_on() {
+                    return;
+                }
+                let (result, cpu_seconds) = job.run(&pending.finding, &mut until_stopped);
+                let _ = done.send(Done { pending, result, cpu_seconds });
+            }
+        });
+        Queue { sender, stop }
+    }
+
+    fn push(&self, pending: Pending) {
+        // The other end lives as long as this one.
+        let _ = self.sender.send(pending);
+    }
+
+    /// What is under way ends with what it has; what waits stays as it is.
+    fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+struct UntilStopped(Arc<AtomicBool>);
+
+impl Watcher for UntilStopped {
+    fn goes_on(&mut self) -> bool {
+        !self.0.load(Ordering::Relaxed)
     }
 }

@@ -19,7 +19,6 @@ use serde_json::{Value as Json, json};
 
 use crate::bugs::Bug;
 use crate::config::Config;
-use crate::plan::Position;
 use crate::record::{self, FINDING_FILE, ORIGINAL_FINDING_FILE, pretty};
 use crate::summary::Summary;
 use crate::system;
@@ -93,6 +92,27 @@ fn from_format_1(old: Json) -> Json {
     let mut new = old;
     new["config"] = config;
     new
+}
+
+/// `position.json`: how far a campaign is. Written after each finding and now and then in between. Every finding
+/// that is on disk comes from a database before these, so none is found twice; what a kill loses is work without
+/// findings.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Position {
+    /// For each worker the database it comes to next.
+    pub next_databases: Vec<u64>,
+    /// For each worker the cases it may still run, if that is limited.
+    pub cases_left: Vec<Option<u64>>,
+}
+
+impl Position {
+    /// Of a campaign that has not begun.
+    pub fn start(config: &Config) -> Position {
+        Position {
+            next_databases: (0..config.jobs).collect(),
+            cases_left: (0..config.jobs).map(|worker| config.share_of_cases(worker)).collect(),
+        }
+    }
 }
 
 /// Reads what a campaign was to do.

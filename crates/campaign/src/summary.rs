@@ -1,6 +1,7 @@
 //! The end of a campaign in figures.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use dissent_core::finding::Class;
 use dissent_core::guide;
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::bugs::Bug;
 use crate::catalog::KeptCatalog;
 use crate::config::Config;
-use crate::plan::{Growth, Plan, Results};
+use crate::tested::Tested;
 use crate::worker::protocol::{Label, Tally};
 
 /// `summary.json`, and what `--summary json` prints. What an older one lacks is zero or absent.
@@ -157,32 +158,65 @@ pub struct FindingLine {
     pub directory: String,
 }
 
+/// What came of a campaign, counted.
+pub(crate) struct Results {
+    pub tally: Tally,
+    pub bugs: Vec<Bug>,
+    pub unstable: u64,
+    /// Findings that came while too many were waiting to be reduced.
+    pub not_kept: u64,
+    /// Findings that are on disk and wait to be reduced; likely bugs that are listed.
+    pub waiting: u64,
+    /// What went wrong with workers for a reason of our own, in words.
+    pub failures: Vec<String>,
+    pub wall: Duration,
+    pub worker_cpu_seconds: f64,
+    pub reducer_cpu_seconds: f64,
+    pub growth: Vec<Growth>,
+}
+
+/// How much the guide had seen at a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Growth {
+    /// Since the campaign started.
+    pub seconds: f64,
+    /// Statements that were run by then.
+    pub statements: u64,
+    /// Edges or steps of plans that were seen by then.
+    pub features: u64,
+}
+
 impl Summary {
-    pub(crate) fn new(plan: &Plan, results: &Results) -> Summary {
+    pub(crate) fn new(
+        config: &Config,
+        tested: &Tested,
+        catalog: Option<&KeptCatalog>,
+        results: &Results,
+    ) -> Summary {
         let Results { tally, worker_cpu_seconds, .. } = results;
         let share = |nanos: u64| (nanos as f64 / (tally.wall_nanos as f64).max(1.0)).min(1.0);
         Summary {
-            target: plan.config.target.clone(),
-            engine_version: plan.tested.engine_version.clone(),
-            seed: plan.config.seed,
-            jobs: plan.config.jobs,
+            target: config.target.clone(),
+            engine_version: tested.engine_version.clone(),
+            seed: config.seed,
+            jobs: config.jobs,
             wall_seconds: milli(results.wall.as_secs_f64()),
             worker_cpu_seconds: milli(*worker_cpu_seconds),
             reducer_cpu_seconds: milli(results.reducer_cpu_seconds),
             engine_cpu_seconds: milli(worker_cpu_seconds * share(tally.counts.engine_nanos)),
             generator_cpu_seconds: milli(worker_cpu_seconds * share(tally.counts.generator_nanos)),
-            operations: plan.catalog.as_ref().map(|kept| OperationFigures::new(kept, tally)),
+            operations: catalog.map(|kept| OperationFigures::new(kept, tally)),
             predicates: PredicateFigures::new(tally),
             databases: tally.databases,
             cases: tally.cases,
             statements: tally.counts.statements,
             statements_ok: tally.counts.statements_ok,
-            checks: checks(&plan.config, tally),
+            checks: checks(config, tally),
             nonempty_checks: tally.nonempty(),
             skips: skips(tally),
             errors: tally.counts.errors.iter().map(|(class, count)| (class.name().into(), *count)).collect(),
             notes: notes(tally),
-            guide: GuideFigures::new(&plan.config, tally, &results.growth),
+            guide: GuideFigures::new(config, tally, &results.growth),
             findings: results.bugs.iter().map(FindingLine::new).collect(),
             unstable: results.unstable,
             not_kept: results.not_kept,

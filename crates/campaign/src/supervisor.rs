@@ -1,19 +1,24 @@
 //! The parent of a hunt's workers: starts them, listens, and starts others in the place of those that end too soon.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use dissent_core::guide;
+use dissent_core::triage::known::{Avoid, Known};
 
+use crate::catalog::KeptCatalog;
+use crate::config::Config;
 use crate::crash;
 use crate::intake::Intake;
 use crate::observer::{Observer, Progress};
-use crate::plan::{Growth, Plan, Position, Results};
 use crate::pool::{End, Ended, Pool, Report, TICK, WorkerId};
-use crate::store::Store;
+use crate::store::{Position, Store};
+use crate::summary::{Growth, Results};
 use crate::system;
-use crate::worker::protocol::{Difference, Event, Tally};
+use crate::tested::Tested;
+use crate::worker::protocol::{Difference, Event, HuntTask, Tally, Task};
 
 /// How often the position of the workers is written.
 const NOTE_PAUSE: Duration = Duration::from_secs(5);
@@ -21,6 +26,40 @@ const NOTE_PAUSE: Duration = Duration::from_secs(5);
 const DRAIN: Duration = Duration::from_secs(30);
 /// Workers that end for a reason of our own, one after the other with no database finished between.
 const MOST_FAILURES_IN_A_ROW: u32 = 5;
+
+/// What a campaign is to do, and what was found out when it started.
+pub struct Plan {
+    pub config: Config,
+    pub tested: Tested,
+    /// What the engine can compute, and the file that holds it.
+    pub catalog: Option<KeptCatalog>,
+    /// Bugs and behaviours that are known of this version.
+    pub known: Vec<Known>,
+    /// Where to go on, if the campaign was there before.
+    pub position: Option<Position>,
+}
+
+impl Plan {
+    /// What a worker is to do from a database on.
+    fn task(&self, worker: u64, first_database: u64, max_cases: Option<u64>, corpus: PathBuf) -> Task {
+        Task::Hunt(Box::new(HuntTask {
+            config: self.config.clone(),
+            worker,
+            first_database,
+            max_cases,
+            avoid: self.avoid(),
+            catalog: self.catalog.as_ref().map(|kept| kept.path.clone()),
+            corpus,
+        }))
+    }
+
+    /// What triggers known bugs, all together.
+    fn avoid(&self) -> Avoid {
+        let mut avoid = Avoid::default();
+        self.known.iter().for_each(|known| avoid.add(&known.avoid));
+        avoid
+    }
+}
 
 pub struct Supervisor<'a> {
     plan: &'a Plan,

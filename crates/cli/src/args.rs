@@ -10,7 +10,7 @@ use dissent_campaign::Config;
 use dissent_core::guide;
 use dissent_core::report::export;
 
-use crate::duration;
+use crate::numbers::duration;
 
 /// Finds logic bugs in SQL databases: queries that return a wrong answer and say nothing.
 #[derive(Debug, Parser)]
@@ -60,7 +60,7 @@ pub struct HuntArgs {
     pub target: Option<String>,
 
     /// Stop after this time: 30s, 10m, 2h [default: until Ctrl-C]
-    #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
     time: Option<Duration>,
 
     /// How many worker processes to run [default: the number of cores]
@@ -196,7 +196,7 @@ fn set<T: Clone>(option: &mut T, typed: &Option<T>) {
 #[derive(Debug, clap::Args)]
 pub struct LimitArgs {
     /// A statement that runs longer than this hangs, which is a finding (at least 3s) [default: 10s]
-    #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
     hang_limit: Option<Duration>,
 
     /// The address space of a worker process in MiB
@@ -279,7 +279,7 @@ pub struct EnginesArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum EnginesAction {
-    /// List every version of an engine: what is here, what can be had
+    /// List every version of an engine, and which of them are installed
     List {
         /// The engine: sqlite, duckdb, postgres, …
         engine: String,
@@ -289,12 +289,12 @@ pub enum EnginesAction {
         #[arg(required = true, value_name = "TARGET")]
         targets: Vec<String>,
     },
-    /// Show what an engine can compute: asked of it once, then kept
+    /// Show the functions and operators of an engine, which is probed once
     Probe {
-        /// The database to ask: sqlite, duckdb@1.5.6, postgres@16
+        /// The database to probe: sqlite, duckdb@1.5.6, postgres@16
         target: String,
 
-        /// Ask again, whatever is kept
+        /// Probe again
         #[arg(long)]
         refresh: bool,
 
@@ -351,7 +351,7 @@ pub struct ReduceArgs {
     pub checks: u64,
 
     /// How long to try
-    #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = duration::parse)]
+    #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = duration)]
     pub time: Duration,
 
     #[command(flatten)]

@@ -2,8 +2,6 @@
 
 mod args;
 mod commands;
-mod duration;
-mod live;
 mod numbers;
 mod progress;
 mod summary;

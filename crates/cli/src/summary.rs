@@ -6,8 +6,7 @@ use std::fmt::Write;
 use dissent_campaign::{GuideFigures, OperationFigures, PredicateFigures, Summary};
 use dissent_core::oracle::epsc;
 
-use crate::duration;
-use crate::numbers::{by_class, grouped, percent, short};
+use crate::numbers::{by_class, clock, grouped, percent, short};
 
 /// What `dissent hunt` prints at its end.
 pub fn text(summary: &Summary, out_directory: &str) -> String {
@@ -104,7 +103,7 @@ fn findings(summary: &Summary, table: &mut Table) {
 }
 
 fn time_line(summary: &Summary) -> String {
-    let wall = duration::clock(std::time::Duration::from_secs_f64(summary.wall_seconds));
+    let wall = clock(std::time::Duration::from_secs_f64(summary.wall_seconds));
     let workers =
         if summary.jobs == 1 { "1 worker".to_string() } else { format!("{} workers", summary.jobs) };
     let share = 100.0 * summary.engine_cpu_seconds / summary.worker_cpu_seconds.max(0.001);

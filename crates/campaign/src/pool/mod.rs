@@ -11,8 +11,8 @@ use dissent_engine::Source;
 use serde::Serialize;
 
 use crate::worker::protocol::{Event, Task, read_events};
-pub use process::{End, Ended, STUCK_LIMIT};
-use process::{Killed, Process};
+pub use process::{End, Ended};
+use process::{Process, STUCK_LIMIT};
 
 /// How often workers are looked after when nobody says anything.
 pub const TICK: Duration = Duration::from_millis(50);
@@ -123,11 +123,12 @@ impl Pool {
     fn look_for_stalls(&mut self) {
         self.looked = Instant::now();
         let over_grace = self.stopping.is_some_and(|since| since.elapsed() > STOP_GRACE);
+        let after = self.place.hang_limit;
         for process in self.workers.values_mut() {
             match process.stalled() {
-                (stalled, true) if stalled > self.place.hang_limit => process.kill(Killed::Hung),
-                (stalled, false) if stalled > STUCK_LIMIT => process.kill(Killed::Stuck),
-                _ if over_grace => process.kill(Killed::Stopped),
+                (stalled, true) if stalled > after => process.kill(End::Hung { after }),
+                (stalled, false) if stalled > STUCK_LIMIT => process.kill(End::Stuck),
+                _ if over_grace => process.kill(End::Stopped),
                 _ => {}
             }
         }

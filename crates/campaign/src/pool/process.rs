@@ -27,18 +27,10 @@ pub struct Process {
     journal: Journal,
     stderr: File,
     watch: StallWatch,
-    hang_limit: Duration,
     /// Why it was killed, if it was.
-    pub killed: Option<Killed>,
+    pub killed: Option<End>,
     /// What it said was wrong before it ended.
     pub trouble: Option<String>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Killed {
-    Hung,
-    Stuck,
-    Stopped,
 }
 
 impl Process {
@@ -58,9 +50,8 @@ impl Process {
         let mut child = command.spawn().context("cannot start a worker process")?;
         let input = child.stdin.take();
         let events = child.stdout.take().context("a worker has no standard output")?;
-        let (watch, hang_limit) = (StallWatch::new(), place.hang_limit);
-        let mut process =
-            Process { child, input, journal, stderr, watch, hang_limit, killed: None, trouble: None };
+        let watch = StallWatch::new();
+        let mut process = Process { child, input, journal, stderr, watch, killed: None, trouble: None };
         process.send(&Job {
             journal: system::inherited_path(memory.as_raw_fd()),
             source: place.source.clone(),
@@ -92,7 +83,7 @@ impl Process {
     }
 
     /// The first reason counts.
-    pub fn kill(&mut self, reason: Killed) {
+    pub fn kill(&mut self, reason: End) {
         if self.killed.is_none() {
             self.killed = Some(reason);
             let _ = self.child.kill();
@@ -106,9 +97,7 @@ impl Process {
         let remains = self.journal.remains();
         let how = match self.killed {
             _ if status.success() => End::Well,
-            Some(Killed::Hung) => End::Hung { after: self.hang_limit },
-            Some(Killed::Stuck) => End::Stuck,
-            Some(Killed::Stopped) => End::Stopped,
+            Some(reason) => reason,
             None => End::of(status, &last_words, &remains),
         };
         Ok(Ended { how, status, trouble: self.trouble.take(), last_words, remains })

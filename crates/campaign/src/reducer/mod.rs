@@ -1,7 +1,6 @@
 //! Reduction in this process, checks in another: the passes lose nothing when the engine crashes.
 
 mod checker;
-pub mod queue;
 
 use std::time::Instant;
 

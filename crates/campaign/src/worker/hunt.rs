@@ -5,6 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use anyhow::{Context, anyhow};
+use dissent_core::catalog::Catalog;
 use dissent_core::dialect::Dialect;
 use dissent_core::engine::Engine;
 use dissent_core::finding::{Evidence, Origin, Verdict};
@@ -15,12 +16,12 @@ use dissent_core::session::{Counts, Session};
 use dissent_core::subject::TestCase;
 use dissent_core::walk::{Lesson, Trail, Walk, Watcher};
 
+use super::JournalWriter;
 use super::corpus::CorpusStore;
 use super::fault::Fault;
 use super::journal::Journal;
 use super::protocol::{Difference, Event, Events, HuntTask, Label, Tally};
 use super::trace::{TracedEngine, Tracer};
-use super::{JournalWriter, probe};
 use crate::system;
 
 /// Four times a second is often enough for a progress line and costs nothing.
@@ -34,7 +35,7 @@ pub fn run(
     events: &mut Events,
 ) -> anyhow::Result<()> {
     if let Some(path) = &task.catalog {
-        dialect.learn(&probe::read_catalog(path)?);
+        dialect.learn(&read_catalog(path)?);
     }
     if writer.fault == Some(Fault::Start) {
         std::process::abort();
@@ -98,6 +99,12 @@ fn walk(
         Some(error) => walked.and(Err(error).context("cannot write to the campaign's corpus")),
         None => walked,
     }
+}
+
+/// What was found out about an engine earlier.
+pub fn read_catalog(path: &Path) -> anyhow::Result<Catalog> {
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read the catalog {}", path.display()))?;
+    serde_json::from_slice(&bytes).with_context(|| format!("{} is not a catalog", path.display()))
 }
 
 pub fn oracles(names: &[String]) -> anyhow::Result<Vec<&'static dyn Oracle>> {

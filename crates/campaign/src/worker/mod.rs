@@ -1,13 +1,13 @@
 //! A worker: a child process with one thread and one engine, so that whatever the engine does to its
 //! process is seen by the supervisor and suffered by nobody else.
 //!
-//! This is the child's side; the other one is [`crate::pool`]. They share a [`journal`] and speak the [`protocol`].
+//! This is the child's side; the other one is the pool. They share a [`journal`] and speak the [`protocol`].
 
 mod corpus;
 mod fault;
 pub mod hunt;
 pub mod journal;
-pub mod probe;
+mod probe;
 pub mod protocol;
 mod replay;
 mod scripts;

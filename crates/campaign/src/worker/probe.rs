@@ -1,9 +1,7 @@
 //! A worker that finds out what an engine can compute, one candidate after the other.
 
-use std::path::Path;
-
-use anyhow::{Context, anyhow};
-use dissent_core::catalog::{Catalog, Prober};
+use anyhow::anyhow;
+use dissent_core::catalog::Prober;
 use dissent_core::dialect::Dialect;
 use dissent_core::engine::{Engine, Limits};
 use dissent_core::session::Session;
@@ -34,10 +32,4 @@ pub fn run(
         events.send(&Event::Probed(operations))?;
     }
     Ok(())
-}
-
-/// What was found out about an engine earlier.
-pub fn read_catalog(path: &Path) -> anyhow::Result<Catalog> {
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read the catalog {}", path.display()))?;
-    serde_json::from_slice(&bytes).with_context(|| format!("{} is not a catalog", path.display()))
 }

@@ -6,7 +6,7 @@ use std::io::Write;
 use dissent_campaign::{Bench, plain_and_counting};
 
 use crate::args::BenchArgs;
-use crate::live::LiveLine;
+use crate::progress::LiveLine;
 
 pub fn run(args: BenchArgs) -> anyhow::Result<u8> {
     let mut line = LiveLine::new();

@@ -13,7 +13,7 @@ use dissent_core::finding::{Finding, History};
 use dissent_core::triage::{Chronicle, Status};
 
 use crate::args::BisectArgs;
-use crate::live::LiveLine;
+use crate::progress::LiveLine;
 
 pub fn run(args: BisectArgs) -> anyhow::Result<u8> {
     if store::is_campaign(&args.finding) { of_campaign(&args) } else { of_finding(&args) }

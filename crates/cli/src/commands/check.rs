@@ -9,7 +9,7 @@ use dissent_core::finding::Finding;
 use dissent_core::report;
 
 use crate::args::CheckArgs;
-use crate::live::LiveLine;
+use crate::progress::LiveLine;
 
 pub fn run(args: CheckArgs) -> anyhow::Result<u8> {
     let scripts = read_scripts(&args.scripts)?;

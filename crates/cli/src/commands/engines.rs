@@ -10,7 +10,7 @@ use dissent_engine::{Available, State, Target, catalog, remove};
 
 use super::probe;
 use crate::args::{EnginesAction, EnginesArgs};
-use crate::live::LiveLine;
+use crate::progress::LiveLine;
 
 pub fn run(args: EnginesArgs) -> anyhow::Result<u8> {
     match args.action {

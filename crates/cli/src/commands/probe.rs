@@ -8,7 +8,7 @@ use dissent_campaign::obtain_catalog;
 use dissent_core::catalog::{Catalog, Operation, OperationKind, Signature};
 
 use super::engines::obtain;
-use crate::live::LiveLine;
+use crate::progress::LiveLine;
 
 pub fn run(target: &str, refresh: bool, list: bool) -> anyhow::Result<()> {
     let mut live = LiveLine::new();

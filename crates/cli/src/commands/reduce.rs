@@ -12,7 +12,7 @@ use dissent_core::subject::TestCase;
 
 use super::obtain_for;
 use crate::args::ReduceArgs;
-use crate::live::LiveLine;
+use crate::progress::LiveLine;
 
 pub fn run(args: ReduceArgs) -> anyhow::Result<u8> {
     let directories = findings_at(&args.finding)?;

@@ -9,7 +9,7 @@ use dissent_core::report::{ROWS_SHOWN, failure, outcome_lines};
 
 use super::obtain_for;
 use crate::args::ReplayArgs;
-use crate::live::LiveLine;
+use crate::progress::LiveLine;
 
 pub fn run(args: ReplayArgs) -> anyhow::Result<u8> {
     let finding = record::read(&args.finding)?;

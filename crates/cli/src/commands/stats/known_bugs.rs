@@ -10,7 +10,7 @@ use dissent_campaign::{Config, Script, ScriptCheck, read_scripts};
 use dissent_core::import::header::{self, Header};
 
 use crate::args::LimitArgs;
-use crate::live::LiveLine;
+use crate::progress::LiveLine;
 
 /// One known bug, as its script tells and as it was measured.
 struct Row {
