@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use support::{dissent, run};
 
 fn seeds() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../seeds/sqlite")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../core/seeds/sqlite")
 }
 
 fn entries(campaign: &Path) -> usize {

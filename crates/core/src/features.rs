@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::dialect;
 use crate::sql::visit::*;
 use crate::sql::*;
 use crate::subject::TestCase;
@@ -92,7 +93,7 @@ impl Reader {
                 }
                 // The key of such a table is no index beside it.
                 let key_is_wanted = self.wants.key_is_wanted;
-                self.wants.key_is_wanted |= create.options.iter().any(|option| option == "WITHOUT ROWID");
+                self.wants.key_is_wanted |= create.options.iter().any(dialect::is_keyed);
                 create.columns.iter().for_each(|column| self.column(column));
                 for constraint in &create.constraints {
                     match constraint {

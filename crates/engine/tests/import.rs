@@ -10,6 +10,7 @@ use dissent_core::generate::{Generator, Policy, State};
 use dissent_core::import::{self, Imported};
 use dissent_core::oracle;
 use dissent_core::rng::Rng;
+use dissent_core::seeds;
 use dissent_core::sql::Statement;
 use dissent_core::sql::render::to_sql;
 
@@ -75,18 +76,15 @@ fn the_seeds_of_every_dialect_are_taken_and_understood() {
         [("sqlite", 85), ("duckdb", 75), ("postgres", 85), ("mysql", 85), ("clickhouse", 85)]
     {
         let Some((mut engine, dialect)) = open(target) else { continue };
-        let directory = format!("{}/../../seeds/{target}", env!("CARGO_MANIFEST_DIR"));
         let (mut statements, mut understood) = (0, 0);
-        for entry in std::fs::read_dir(directory).unwrap() {
-            let path = entry.unwrap().path();
-            let text = std::fs::read_to_string(&path).unwrap();
-            let mut script = import::file(&path.display().to_string(), &text, &dialect);
+        for (name, text) in seeds::of(target) {
+            let mut script = import::file(name, text, &dialect);
             let replies = with_session(engine.as_mut(), &dialect, |session| {
                 import::verify(&mut script, session).expect("the engine answers")
             });
             for (imported, reply) in script.iter().zip(&replies) {
                 let taken = !matches!(reply, Reply::Failed(_));
-                assert!(taken, "{}:{}: {reply:?}", path.display(), imported.line);
+                assert!(taken, "{target}/{name}:{}: {reply:?}", imported.line);
             }
             statements += script.len();
             understood += script.iter().filter(|imported| imported.refused.is_none()).count();

@@ -30,27 +30,38 @@ pub enum Feature {
     IsTruth,
     /// `x IS y` for any two expressions is NULL-safe equality.
     IsAnything,
+    /// `x IS [NOT] DISTINCT FROM y`.
     IsDistinctFrom,
     /// `<=>`.
     Spaceship,
+    /// `x GLOB y`.
     Glob,
     /// `x NOT GLOB y`.
     NotGlob,
     /// `x REGEXP y`.
     Regexp,
+    /// `(a, b) = (1, 2)`.
     RowValues,
+    /// `&`, `|`, `~`, `<<`, `>>`.
     BitOps,
     /// `||` concatenates.
     ConcatOp,
+    /// `x -> y` and `x ->> y` on JSON.
     JsonArrows,
+    /// `x COLLATE c`.
     Collate,
     // Queries
+    /// `LEFT JOIN`.
     LeftJoin,
+    /// `RIGHT JOIN`.
     RightJoin,
+    /// `FULL JOIN`.
     FullJoin,
     /// A FULL JOIN on any condition, not on an equality of columns only.
     FullJoinAnyhow,
+    /// `NATURAL JOIN`.
     NaturalJoin,
+    /// `JOIN … USING (…)`.
     JoinUsing,
     /// Subqueries in the ON of an outer join.
     OuterJoinSubqueries,
@@ -58,28 +69,41 @@ pub enum Feature {
     OuterJoinConditions,
     /// The subquery of an IN may name columns of the query around it.
     CorrelatedIn,
+    /// `WITH … AS (…)`.
     Cte,
+    /// `WITH RECURSIVE`.
     RecursiveCte,
     /// UNION between the parts of a recursive common table, not UNION ALL only.
     RecursiveUnion,
     /// `AS [NOT] MATERIALIZED`.
     CteMaterialized,
+    /// `INTERSECT`.
     Intersect,
+    /// `EXCEPT`.
     Except,
     /// Parentheses around an operand of a set operator.
     NestedCompounds,
+    /// `INTERSECT ALL`.
     IntersectAll,
+    /// `EXCEPT ALL`.
     ExceptAll,
+    /// `f(…) OVER (…)`.
     WindowFunctions,
+    /// `EXCLUDE` in the frame of a window.
     WindowExclude,
     /// `GROUP BY ROLLUP (…)`, `CUBE (…)`, `GROUPING SETS (…)`.
     GroupingSets,
     /// `GROUP BY … WITH ROLLUP`.
     WithRollup,
+    /// `COUNT(*) FILTER (WHERE …)`.
     AggregateFilter,
+    /// `ORDER BY x NULLS FIRST`.
     NullsOrder,
+    /// A table in FROM may say which index to use.
     IndexHints,
+    /// `LATERAL (SELECT …)`.
     Lateral,
+    /// `x > ALL (SELECT …)`, `x = ANY (SELECT …)`.
     QuantifiedComparison,
     /// `FOR UPDATE`.
     Locking,
@@ -88,13 +112,17 @@ pub enum Feature {
     // Tables and statements
     /// PRAGMA instead of SET.
     Pragma,
+    /// `CREATE TEMPORARY TABLE`.
     TempTables,
     /// PRIMARY KEY and UNIQUE: keys that no two rows share.
     UniqueKeys,
+    /// `CHECK (…)`.
     CheckConstraints,
+    /// `CREATE INDEX`.
     Indexes,
     /// A table cannot do without one of the dialect's options.
     TableOptionNeeded,
+    /// A table may have its primary key for the place of a row: SQLite's `WITHOUT ROWID`.
     WithoutRowid,
     /// `INTEGER PRIMARY KEY` is another name for the rowid.
     RowidAlias,
@@ -102,7 +130,9 @@ pub enum Feature {
     NullableKeys,
     /// DESC in the key of an index.
     OrderedIndexes,
+    /// A table may have its types enforced: SQLite's `STRICT`.
     StrictTables,
+    /// `GENERATED ALWAYS AS (…)`.
     GeneratedColumns,
     /// Generated columns that are computed when they are read.
     VirtualColumns,
@@ -112,29 +142,41 @@ pub enum Feature {
     CollatedKeys,
     /// `DROP INDEX i ON t`.
     DropIndexOn,
+    /// `CREATE INDEX … WHERE …`.
     PartialIndexes,
+    /// Expressions as keys of an index.
     ExpressionIndexes,
     /// `INSERT OR IGNORE`, `UPDATE OR REPLACE`, `ON CONFLICT` in constraints.
     ConflictClauses,
     /// `INSERT IGNORE`.
     InsertIgnore,
+    /// A key that counts itself.
     Autoincrement,
+    /// `REFERENCES`, `FOREIGN KEY`.
     ForeignKeys,
     /// SAVEPOINT outside a transaction begins one.
     BareSavepoints,
+    /// `INSERT … ON CONFLICT … DO …`.
     Upsert,
+    /// `ALTER TABLE … RENAME COLUMN`.
     RenameColumn,
+    /// `ALTER TABLE … DROP COLUMN`.
     DropColumn,
     /// ALTER TABLE of a table that has an index.
     AlterIndexed,
+    /// `BEGIN`, `COMMIT`, `ROLLBACK`.
     Transactions,
+    /// `SAVEPOINT`.
     Savepoints,
     /// `RENAME TABLE a TO b` instead of an action of ALTER TABLE.
     RenameTableStatement,
     /// UPDATE and DELETE are actions of ALTER TABLE.
     Mutations,
+    /// `REINDEX`.
     Reindex,
+    /// `ANALYZE`.
     Analyze,
+    /// `VACUUM`.
     Vacuum,
 }
 
@@ -143,10 +185,12 @@ pub enum Feature {
 pub struct Features(u128);
 
 impl Features {
+    /// Whether a feature is among them.
     pub fn has(self, feature: Feature) -> bool {
         self.0 & (1 << feature as u32) != 0
     }
 
+    /// Takes a feature out.
     pub fn remove(&mut self, feature: Feature) {
         self.0 &= !(1 << feature as u32);
     }

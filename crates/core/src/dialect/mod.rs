@@ -2,15 +2,24 @@
 //!
 //! Generators and oracles ask what a dialect *can* ([`Dialect::can`]), never which one it *is*.
 
+#![warn(missing_docs)]
+
+mod descriptor;
 mod features;
+mod file;
 mod preparing;
+mod version;
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+pub use descriptor::{Descriptor, TimeLimit};
 pub use features::{Feature, Features};
+pub use file::{DialectError, Files};
 pub use preparing::{ParameterType, PrepareSyntax, Preparing};
+pub use version::Version;
 
 use crate::catalog::{self, Catalog, Repertoire};
 use crate::engine::Rows;
@@ -19,8 +28,13 @@ use crate::sql::{DataType, Kind, Name, Value};
 /// A dialect at one version of its engine: what came later is not in it.
 #[derive(Clone, Debug)]
 pub struct Dialect {
+    /// As its file and its targets are called: `postgres`.
     pub name: Name,
+    /// What its engine is and how to reach it.
+    pub engine: Descriptor,
+    /// What it can do.
     pub features: Features,
+    /// Around names.
     pub quote: char,
     /// The word before a query that makes the engine explain it.
     pub explain: Option<String>,
@@ -28,11 +42,17 @@ pub struct Dialect {
     pub explain_column: Option<usize>,
     /// The query for the type of a view's only column as it can be declared; `{}` is where its name goes.
     pub view_type: Option<String>,
+    /// How values and parameters are written.
     pub spelling: Spelling,
+    /// The types of columns.
     pub types: Vec<TypeEntry>,
+    /// The types that CAST may name.
     pub casts: Vec<Cast>,
+    /// What COLLATE may name.
     pub collations: Vec<Name>,
+    /// Scalar functions that are always drawn; the catalog has more.
     pub functions: Vec<Function>,
+    /// Aggregates that are always drawn.
     pub aggregates: Vec<AggregateFunction>,
     /// Functions whose answer is not a matter of their arguments alone (SOUNDNESS 0.3).
     pub volatile: Vec<Name>,
@@ -113,6 +133,7 @@ impl Default for Spelling {
 /// A type that a column may be declared with.
 #[derive(Debug, Clone)]
 pub struct TypeEntry {
+    /// Its spelling and its kind.
     pub ty: DataType,
     /// How often it is drawn; 0: only where an operation is looked at on its own.
     pub weight: u32,
@@ -120,8 +141,9 @@ pub struct TypeEntry {
     pub strict: bool,
     /// Values that compare equal are the same value (SOUNDNESS 0.8).
     pub identity: bool,
-    /// The integers it holds, the longest text it holds; absent: any.
+    /// The integers it holds; absent: any.
     pub range: Option<(i64, i64)>,
+    /// The longest text it holds; absent: any.
     pub length: Option<usize>,
     /// Only a prefix of it can be a key, and a literal cannot be its default.
     pub prefixed: bool,
@@ -136,8 +158,10 @@ pub struct TypeEntry {
 /// A type that CAST may name, and the kinds it takes without raising an error; none named: all.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Cast {
+    /// Its spelling and its kind.
     #[serde(flatten)]
     pub ty: DataType,
+    /// The kinds it takes.
     #[serde(default)]
     pub from: Vec<Kind>,
 }
@@ -146,12 +170,16 @@ pub struct Cast {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Function {
+    /// As it is called.
     pub name: Name,
+    /// The kinds of the arguments that it must have.
     pub args: Vec<Kind>,
     /// The kind of any number of further arguments.
     #[serde(default)]
     pub more: Option<Kind>,
+    /// The kind of its result.
     pub returns: Kind,
+    /// The first version that has it; absent: all.
     #[serde(default)]
     pub since: Option<String>,
     /// May stand in an index, a CHECK or a generated column.
@@ -160,6 +188,7 @@ pub struct Function {
     /// A column of its result's type is compared as the result is.
     #[serde(default = "yes")]
     pub storable: bool,
+    /// How often it is drawn.
     #[serde(default = "one")]
     pub weight: u32,
 }
@@ -168,12 +197,16 @@ pub struct Function {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AggregateFunction {
+    /// As it is called.
     pub name: Name,
+    /// The kinds of its arguments.
     pub args: Vec<Kind>,
+    /// The kind of its result.
     pub returns: Kind,
     /// How partial results over a partition are put together again; absent: they cannot be.
     #[serde(default)]
     pub combine: Option<Combine>,
+    /// The first version that has it; absent: all.
     #[serde(default)]
     pub since: Option<String>,
 }
@@ -182,6 +215,7 @@ pub struct AggregateFunction {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IndexMethod {
+    /// The word behind USING.
     pub name: Name,
     /// The kinds of keys it takes; none named: all.
     #[serde(default)]
@@ -209,6 +243,7 @@ pub struct Partitioning {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableOption {
+    /// What follows the columns; `{columns}` stands for some of them.
     pub name: Name,
     /// How often it is drawn; 0: only where a table is compared with a twin that is stored otherwise.
     #[serde(default = "one")]
@@ -216,6 +251,7 @@ pub struct TableOption {
     /// Its name is not what follows the columns.
     #[serde(default)]
     pub unwritten: bool,
+    /// The table is a temporary one.
     #[serde(default)]
     pub temporary: bool,
     /// Statements after the table is created and before it has rows; `{table}` is where its name goes.
@@ -227,12 +263,19 @@ pub struct TableOption {
     /// The primary key is the place of a row: no table without one, and no part of it is NULL.
     #[serde(default)]
     pub keyed: bool,
+    /// The types of columns are enforced.
+    #[serde(default)]
+    pub strict: bool,
+    /// Divides the table into partitions.
+    #[serde(default)]
+    pub partitions: bool,
     /// No key that no two rows share.
     #[serde(default)]
     pub keyless: bool,
     /// The types of columns that it takes; none named: all.
     #[serde(default)]
     pub types: Vec<Name>,
+    /// The first version that has it; absent: all.
     #[serde(default)]
     pub since: Option<String>,
     /// Takes columns whose types need a prefix as keys.
@@ -243,22 +286,33 @@ pub struct TableOption {
     pub generated: bool,
 }
 
+/// How the results of an aggregate over the parts of a table become the result over the whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Combine {
+    /// The smallest of them.
     Min,
+    /// The largest of them.
     Max,
+    /// Their sum.
     Sum,
 }
 
+/// Something that SET or PRAGMA changes.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Setting {
+    /// As it is called.
     pub name: Name,
+    /// What it may be set to, as it is written.
     pub values: Vec<Name>,
+    /// The first version that has it; absent: all.
     #[serde(default)]
     pub since: Option<String>,
 }
+
+/// Later than every version.
+const NEWEST: &str = "999999";
 
 fn yes() -> bool {
     true
@@ -268,86 +322,15 @@ fn one() -> u32 {
     1
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum DialectError {
-    #[error("there is no dialect '{0}'")]
-    Unknown(String),
-    #[error("dialects/{name}.toml: {error}")]
-    Malformed { name: String, error: toml::de::Error },
-}
-
-/// The dialects built into Dissent.
-const FILES: &[(&str, &str)] = &[
-    ("clickhouse", include_str!("../../../../dialects/clickhouse.toml")),
-    ("cockroachdb", include_str!("../../../../dialects/cockroachdb.toml")),
-    ("duckdb", include_str!("../../../../dialects/duckdb.toml")),
-    ("mariadb", include_str!("../../../../dialects/mariadb.toml")),
-    ("mysql", include_str!("../../../../dialects/mysql.toml")),
-    ("oceanbase", include_str!("../../../../dialects/oceanbase.toml")),
-    ("percona", include_str!("../../../../dialects/percona.toml")),
-    ("postgres", include_str!("../../../../dialects/postgres.toml")),
-    ("sqlite", include_str!("../../../../dialects/sqlite.toml")),
-    ("tidb", include_str!("../../../../dialects/tidb.toml")),
-];
-
-/// A dialect's file, laid over that of the relative it inherits from: tables are merged, everything
-/// else that the file says replaces what the relative says.
-fn written(name: &str) -> Result<toml::Table, DialectError> {
-    let (_, text) =
-        FILES.iter().find(|(n, _)| *n == name).ok_or_else(|| DialectError::Unknown(name.to_string()))?;
-    let mut file: toml::Table =
-        toml::from_str(text).map_err(|error| DialectError::Malformed { name: name.to_string(), error })?;
-    match file.remove("inherits") {
-        Some(toml::Value::String(relative)) => {
-            let mut whole = written(&relative)?;
-            // Relatives count their versions otherwise.
-            whole.remove("before");
-            lay_over(&mut whole, file);
-            Ok(whole)
-        }
-        _ => Ok(file),
-    }
-}
-
-fn lay_over(below: &mut toml::Table, above: toml::Table) {
-    for (key, value) in above {
-        match (below.get_mut(&key), value) {
-            (Some(toml::Value::Table(below)), toml::Value::Table(above)) => lay_over(below, above),
-            (_, value) => {
-                below.insert(key, value);
-            }
-        }
-    }
-}
-
 impl Dialect {
-    /// The dialect as an engine of this version speaks it.
+    /// A built-in dialect as an engine of this version speaks it.
     pub fn load(name: &str, version: &str) -> Result<Dialect, DialectError> {
-        let malformed = |error| DialectError::Malformed { name: name.to_string(), error };
-        let version = Version::parse(version);
-        let mut whole = written(name)?;
-        if let Some(toml::Value::Table(older)) = whole.remove("before") {
-            for (bound, differs) in older {
-                if let toml::Value::Table(differs) = differs
-                    && version < Version::parse(&bound)
-                {
-                    lay_over(&mut whole, differs);
-                }
-            }
-        }
-        let file = File::deserialize(whole).map_err(malformed)?;
-        Ok(file.at(version))
+        Files::built_in().load(name, version)
     }
 
-    /// A number that changes with what the dialect's file says, except of tables, which probing does not make.
+    /// A number that changes with what a built-in dialect says of what its engine computes.
     pub fn fingerprint(name: &str) -> u64 {
-        let mut table = written(name).unwrap_or_default();
-        for part in ["types", "table_options", "partitions", "index_methods", "maintenance", "settings"] {
-            table.remove(part);
-        }
-        let text = table.to_string();
-        let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3);
-        text.bytes().fold(0xCBF2_9CE4_8422_2325, mix)
+        Files::built_in().fingerprint(name)
     }
 
     /// Takes in what the engine can compute: the generator draws from it.
@@ -360,6 +343,7 @@ impl Dialect {
         self.clock.iter().find(|(clock, _)| clock.eq_ignore_ascii_case(name)).map_or(0, |(_, least)| *least)
     }
 
+    /// Whether it has a feature.
     pub fn can(&self, feature: Feature) -> bool {
         self.features.has(feature)
     }
@@ -390,16 +374,20 @@ impl Dialect {
 
     /// A statement's text that is one of maintenance, with some table's name in it.
     pub fn is_maintenance(&self, text: &str) -> bool {
-        let fits = |form: &Name| {
-            let (before, after) = form.split_once("{}").unwrap_or((form, ""));
-            text.starts_with(before) && text.ends_with(after)
-        };
-        let divides = |form: &Name| {
-            let mut parts = form.split("{table}");
-            text.starts_with(parts.next().unwrap_or("")) && text.ends_with(parts.last().unwrap_or(""))
-        };
         let made = self.partitions.iter().flat_map(|partitioning| &partitioning.made);
-        self.maintenance.iter().any(fits) || made.into_iter().any(divides)
+        self.maintenance.iter().any(|form| is_of_form(text, form, "{}"))
+            || made.into_iter().any(|form| is_of_form(text, form, "{table}"))
+    }
+
+    /// What is said of a table by what is written behind its columns.
+    pub fn table_option(&self, written: &str) -> Option<&TableOption> {
+        self.table_options.iter().find(|option| is_of_form(written, &option.name, "{columns}"))
+    }
+
+    /// Whether what is written behind a table's columns divides it into partitions.
+    pub fn is_partitioning(&self, written: &str) -> bool {
+        self.partitions.iter().any(|way| is_of_form(written, &way.form, "{column}"))
+            || self.table_option(written).is_some_and(|option| option.partitions)
     }
 
     /// A type of which only a prefix can be a key.
@@ -451,147 +439,23 @@ impl Dialect {
     }
 }
 
-/// A version number, compared part by part; what is no number counts as 0.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Version(Vec<u64>);
-
-impl Version {
-    pub fn parse(text: &str) -> Version {
-        Version(text.split(['.', '-', '+', ' ']).map(|part| part.parse().unwrap_or(0)).collect())
-    }
-
-    fn reaches(&self, since: &Option<String>) -> bool {
-        since.as_deref().is_none_or(|since| *self >= Version::parse(since))
-    }
+/// Whether an option of a table makes the primary key the place of a row, in whichever dialect has such an option.
+/// For those who see a statement and not its dialect.
+pub fn is_keyed(option: &Name) -> bool {
+    static KEYED: LazyLock<Vec<Name>> = LazyLock::new(|| {
+        let files = Files::built_in();
+        let dialects = files.names().filter_map(|name| files.load(name, NEWEST).ok());
+        let options = dialects.flat_map(|dialect| dialect.table_options);
+        options.filter(|option| option.keyed).map(|option| option.name).collect()
+    });
+    KEYED.contains(option)
 }
 
-/// `dialects/NAME.toml` as it is written.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    name: Name,
-    quote: char,
-    explain: Option<String>,
-    explain_column: Option<usize>,
-    view_type: Option<String>,
-    features: BTreeMap<Feature, features::Since>,
-    #[serde(default)]
-    spelling: Spelling,
-    types: Vec<TypeLine>,
-    casts: Vec<Cast>,
-    collations: Vec<Name>,
-    functions: Vec<Function>,
-    aggregates: Vec<AggregateFunction>,
-    volatile: Vec<Name>,
-    order_dependent: Vec<Name>,
-    settings: Vec<Setting>,
-    setting_value: Option<String>,
-    #[serde(default)]
-    initial_settings: Vec<Setting>,
-    #[serde(default)]
-    maintenance: Vec<Name>,
-    #[serde(default)]
-    index_methods: Vec<IndexMethod>,
-    #[serde(default)]
-    table_options: Vec<TableOption>,
-    #[serde(default)]
-    partitions: Vec<Partitioning>,
-    #[serde(default)]
-    clock: BTreeMap<String, usize>,
-    #[serde(default)]
-    preparing: Preparing,
-    #[serde(default)]
-    catalog: catalog::Plan,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct TypeLine {
-    name: Name,
-    kind: Kind,
-    #[serde(default = "one")]
-    weight: u32,
-    #[serde(default)]
-    strict: bool,
-    #[serde(default = "yes")]
-    identity: bool,
-    #[serde(default)]
-    range: Option<(i64, i64)>,
-    #[serde(default)]
-    length: Option<usize>,
-    #[serde(default)]
-    prefixed: bool,
-    #[serde(default)]
-    keyless: bool,
-    #[serde(default)]
-    dual: bool,
-    #[serde(default)]
-    nullable: bool,
-    #[serde(default)]
-    since: Option<String>,
-}
-
-impl File {
-    fn at(self, version: Version) -> Dialect {
-        let features = self
-            .features
-            .iter()
-            .filter(|(_, since)| since.reached(&version))
-            .map(|(feature, _)| *feature)
-            .collect();
-        let mut catalog = self.catalog;
-        catalog.types.retain(|line| version.reaches(&line.since));
-        let settings = |mut list: Vec<Setting>| {
-            list.retain(|setting| version.reaches(&setting.since));
-            list
-        };
-        Dialect {
-            name: self.name,
-            features,
-            quote: self.quote,
-            explain: self.explain,
-            explain_column: self.explain_column,
-            setting_value: self.setting_value,
-            view_type: self.view_type,
-            spelling: self.spelling,
-            types: self
-                .types
-                .into_iter()
-                .filter(|line| version.reaches(&line.since))
-                .map(|line| TypeEntry {
-                    ty: DataType { name: line.name, kind: line.kind },
-                    weight: line.weight,
-                    strict: line.strict,
-                    identity: line.identity,
-                    range: line.range,
-                    length: line.length,
-                    prefixed: line.prefixed,
-                    keyless: line.keyless,
-                    dual: line.dual,
-                    nullable: line.nullable,
-                })
-                .collect(),
-            casts: self.casts,
-            collations: self.collations,
-            functions: self.functions.into_iter().filter(|f| version.reaches(&f.since)).collect(),
-            aggregates: self.aggregates.into_iter().filter(|f| version.reaches(&f.since)).collect(),
-            volatile: self.volatile,
-            order_dependent: self.order_dependent,
-            settings: settings(self.settings),
-            initial_settings: settings(self.initial_settings),
-            maintenance: self.maintenance,
-            index_methods: self.index_methods,
-            table_options: {
-                let reached = |option: &TableOption| version.reaches(&option.since);
-                self.table_options.into_iter().filter(reached).collect()
-            },
-            partitions: self.partitions,
-            clock: self.clock,
-            preparing: self.preparing,
-            catalog,
-            repertoire: Repertoire::default(),
-        }
-    }
+/// Whether a text is what comes of a form when something is put in its place, or places.
+fn is_of_form(text: &str, form: &str, place: &str) -> bool {
+    let mut parts = form.split(place);
+    let (first, last) = (parts.next().unwrap_or_default(), parts.last());
+    text.starts_with(first) && last.map_or(text == first, |last| text.ends_with(last))
 }
 
 #[cfg(test)]
@@ -599,41 +463,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_built_in_dialect_reads() {
-        for (name, _) in FILES {
-            let dialect = Dialect::load(name, "999").unwrap();
-            assert_eq!(dialect.name, *name);
+    fn what_is_written_behind_columns_is_known_by_its_form() {
+        let dialect = Dialect::load("clickhouse", NEWEST).unwrap();
+        let ordered = "ENGINE = MergeTree ORDER BY (c1, c0) SETTINGS allow_nullable_key = 1";
+        assert_eq!(
+            dialect.table_option(ordered).unwrap().name,
+            "ENGINE = MergeTree ORDER BY ({columns}) SETTINGS allow_nullable_key = 1"
+        );
+        assert_eq!(dialect.table_option("ENGINE = Memory").unwrap().name, "ENGINE = Memory");
+        assert!(dialect.table_option("ENGINE = MemoryToo").is_none());
+        assert!(is_keyed(&Name::from("WITHOUT ROWID")) && !is_keyed(&Name::from("STRICT")));
+    }
+
+    #[test]
+    fn what_divides_a_table_says_so() {
+        let files = Files::built_in();
+        for name in files.names() {
+            let dialect = files.load(name, NEWEST).unwrap();
+            let options = dialect.table_options.iter().map(|option| option.name.replace("{columns}", "c0"));
+            let forms = dialect.partitions.iter().map(|way| way.form.replace("{column}", "c0"));
+            for written in options.chain(forms) {
+                assert_eq!(dialect.is_partitioning(&written), written.contains("PARTITION BY"), "{written}");
+            }
         }
-    }
-
-    #[test]
-    fn what_came_later_is_absent_from_an_older_version() {
-        let old = Dialect::load("sqlite", "3.30.1").unwrap();
-        let new = Dialect::load("sqlite", "3.54.1").unwrap();
-        assert!(!old.can(Feature::RightJoin) && new.can(Feature::RightJoin));
-        assert!(old.can(Feature::Upsert));
-        assert!(old.functions.len() < new.functions.len());
-    }
-
-    #[test]
-    fn what_older_versions_do_otherwise_is_not_the_relatives() {
-        let can = |name, version| Dialect::load(name, version).unwrap().can(Feature::Cte);
-        assert!(!can("mysql", "5.6.24") && can("mysql", "8.0.36"));
-        assert!(can("tidb", "7.5.0") && can("oceanbase", "4.3.5"));
-    }
-
-    #[test]
-    fn a_relative_is_laid_over_what_it_inherits_from() {
-        let mut below: toml::Table = toml::from_str("a = 1\nb = [1, 2]\n[t]\nx = 1\ny = 1").unwrap();
-        let above: toml::Table = toml::from_str("b = [3]\n[t]\ny = 2\nz = 2").unwrap();
-        lay_over(&mut below, above);
-        let expected: toml::Table = toml::from_str("a = 1\nb = [3]\n[t]\nx = 1\ny = 2\nz = 2").unwrap();
-        assert_eq!(below, expected);
-    }
-
-    #[test]
-    fn versions_compare_by_number() {
-        assert!(Version::parse("3.9.2") < Version::parse("3.30.1"));
-        assert!(Version::parse("3.8.11.1") > Version::parse("3.8.11"));
     }
 }

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use super::Setting;
 use crate::sql::{DataType, Kind, Name, Value};
 
+/// How statements are prepared, and what may be a parameter of them.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Preparing {
@@ -31,13 +32,16 @@ pub struct Preparing {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ParameterType {
+    /// The type as it is written; empty: no cast.
     pub name: Name,
+    /// What its literals are.
     pub kind: Kind,
     /// The integers it holds; absent: any.
     #[serde(default)]
     pub range: Option<(i64, i64)>,
 }
 
+/// The words for PREPARE in SQL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PrepareSyntax {
@@ -57,6 +61,7 @@ impl Preparing {
 }
 
 impl ParameterType {
+    /// The type that a parameter is cast to.
     pub fn data_type(&self) -> DataType {
         DataType::new(self.name.clone(), self.kind)
     }

@@ -122,13 +122,11 @@ impl<'a> Generator<'a> {
             columns.push(column);
         }
         let constraints = self.table_constraints(&name, &columns, &design);
-        let mut options = Vec::new();
-        if design.without_rowid {
-            options.push(Name::from("WITHOUT ROWID"));
-        }
-        if design.strict {
-            options.push(Name::from("STRICT"));
-        }
+        let designed = |option: &&TableOption| {
+            (option.keyed && design.without_rowid) || (option.strict && design.strict)
+        };
+        let designed = self.dialect.table_options.iter().filter(designed);
+        let mut options: Vec<Name> = designed.map(|option| option.name.clone()).collect();
         options.extend(self.table_option(&columns));
         let temporary = self.dialect.can(Feature::TempTables) && self.odds(&TEMPORARY);
         CreateTable { name, temporary, columns, constraints, options, query: None }

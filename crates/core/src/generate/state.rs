@@ -302,8 +302,8 @@ impl State {
         create.columns.iter().for_each(|column| self.note_name(&column.name));
         let mut columns: Vec<Column> =
             create.columns.iter().map(|def| Column::from_def(def, dialect)).collect();
-        let option = |word: &str| create.options.iter().any(|option| option.eq_ignore_ascii_case(word));
-        let has_rowid = !option("WITHOUT ROWID");
+        let options = || create.options.iter().filter_map(|option| dialect.table_option(option));
+        let has_rowid = !options().any(|option| option.keyed);
         let unfitting = |column: &Column| column.generated && dialect.can(Feature::StrictChanges);
         let mut constrained =
             columns.iter().any(|column| column.pinned || column.not_null || unfitting(column));
@@ -362,9 +362,9 @@ impl State {
             name: create.name.clone(),
             is_view: false,
             temporary: create.temporary,
-            strict: option("STRICT"),
+            strict: options().any(|option| option.strict),
             has_rowid,
-            partitioned: create.options.iter().any(|option| option.contains("PARTITION BY")),
+            partitioned: create.options.iter().any(|option| dialect.is_partitioning(option)),
             rows: 0,
             unreplaceable: checked || columns.iter().any(|column| column.not_null),
             columns: Arc::new(columns),

@@ -1,12 +1,9 @@
-//! How sqlparser is to read a dialect. Its dialects go by name, so here, and only here, ours do too.
+//! How sqlparser is to read a dialect: by the grammar that the dialect's file names.
 
 use std::any::TypeId;
 
 use sqlparser::ast;
-use sqlparser::dialect::{
-    ClickHouseDialect, Dialect as Grammar, DuckDbDialect, GenericDialect, MySqlDialect, PostgreSqlDialect,
-    Precedence, SQLiteDialect,
-};
+use sqlparser::dialect::{Dialect as Grammar, GenericDialect, Precedence, SQLiteDialect, dialect_from_str};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::Token;
@@ -21,15 +18,13 @@ pub struct Reading {
 
 impl Reading {
     pub fn of(dialect: &Dialect) -> Reading {
-        let (grammar, folds_names): (Box<dyn Grammar>, bool) = match dialect.name.as_str() {
-            "sqlite" => (Box::new(Sqlite(SQLiteDialect {})), true),
-            "duckdb" => (Box::new(DuckDbDialect {}), true),
-            "postgres" | "cockroachdb" => (Box::new(PostgreSqlDialect {}), true),
-            "mysql" | "mariadb" | "percona" | "tidb" | "oceanbase" => (Box::new(MySqlDialect {}), false),
-            "clickhouse" => (Box::new(ClickHouseDialect {}), false),
-            _ => (Box::new(GenericDialect {}), false),
+        let engine = &dialect.engine;
+        let grammar: Box<dyn Grammar> = match &*engine.grammar {
+            "sqlite" => Box::new(Sqlite(SQLiteDialect {})),
+            // That of no dialect in particular where the name is unknown.
+            name => dialect_from_str(name).unwrap_or_else(|| Box::new(GenericDialect {})),
         };
-        Reading { grammar, folds_names }
+        Reading { grammar, folds_names: engine.folds_names }
     }
 
     /// The one statement that a text holds.
@@ -174,5 +169,20 @@ impl Grammar for Sqlite {
     }
     fn supports_numeric_literal_underscores(&self) -> bool {
         self.0.supports_numeric_literal_underscores()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::Files;
+
+    #[test]
+    fn every_dialect_names_a_grammar_that_there_is() {
+        let files = Files::built_in();
+        for name in files.names() {
+            let grammar = files.descriptor(name).unwrap().grammar;
+            assert!(dialect_from_str(&grammar).is_some(), "{name}: {grammar}");
+        }
     }
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{features, signature};
 use crate::dialect::{Feature, Version};
+use crate::embedded::KNOWN;
 use crate::finding::{Finding, Signature};
 use crate::sql::Name;
 
@@ -77,20 +78,9 @@ pub struct KnownFile {
     pub known: Vec<Known>,
 }
 
-/// The files built into Dissent.
-const FILES: &[(&str, &str)] = &[
-    ("clickhouse", include_str!("../../../../known/clickhouse.toml")),
-    ("duckdb", include_str!("../../../../known/duckdb.toml")),
-    ("mariadb", include_str!("../../../../known/mariadb.toml")),
-    ("mysql", include_str!("../../../../known/mysql.toml")),
-    ("oceanbase", include_str!("../../../../known/oceanbase.toml")),
-    ("postgres", include_str!("../../../../known/postgres.toml")),
-    ("sqlite", include_str!("../../../../known/sqlite.toml")),
-];
-
 /// What is known of a dialect without the user's help.
 pub fn built_in(dialect: &str) -> Vec<Known> {
-    let Some((name, text)) = FILES.iter().find(|(name, _)| *name == dialect) else { return Vec::new() };
+    let Some((name, text)) = KNOWN.iter().find(|(name, _)| *name == dialect) else { return Vec::new() };
     match toml::from_str::<KnownFile>(text) {
         Ok(file) => file.known,
         // Each of them is read by a test.
@@ -100,7 +90,7 @@ pub fn built_in(dialect: &str) -> Vec<Known> {
 
 /// The dialects with a file built in.
 pub fn dialects() -> impl Iterator<Item = &'static str> {
-    FILES.iter().map(|(name, _)| *name)
+    KNOWN.iter().map(|(name, _)| *name)
 }
 
 impl Known {

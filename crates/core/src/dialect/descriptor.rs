@@ -1,0 +1,114 @@
+//! What a dialect's engine is and how to reach it: the table `[engine]` of the dialect's file.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::Version;
+use crate::engine::ErrorClass;
+
+/// All that is particular to one engine among those that share a driver. Relatives inherit it and say what differs.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Descriptor {
+    /// The engine's name as its makers write it: `PostgreSQL`. Never inherited.
+    pub title: String,
+    /// What speaks to it: the name of a wire or a library that the engine crate knows.
+    pub driver: String,
+    /// The grammar of sqlparser that reads its SQL, by sqlparser's name for it.
+    pub grammar: String,
+    /// Names that are not quoted are the same in small letters.
+    #[serde(default)]
+    pub folds_names: bool,
+    /// Where its servers listen unless their address says otherwise.
+    #[serde(default)]
+    pub port: Option<u16>,
+    /// Whom to log in as unless the address says otherwise.
+    #[serde(default)]
+    pub user: Option<String>,
+    /// The database to log in to unless the address names one. Absent: none, and an address may not name one.
+    #[serde(default)]
+    pub database: Option<String>,
+    /// The environment variable in which its own clients look for a password.
+    #[serde(default)]
+    pub password_variable: Option<String>,
+    /// The parameter by which a server that imitates another one tells its own version when it greets.
+    #[serde(default)]
+    pub version_parameter: Option<String>,
+    /// What comes before its own version in what it answers, which begins with the version it imitates.
+    #[serde(default)]
+    pub version_after: Option<String>,
+    /// How a session limits the time of its statements. Absent: they are interrupted from outside.
+    #[serde(default)]
+    pub time_limit: Option<TimeLimit>,
+    /// Codes of errors that the driver does not know, or knows as something else.
+    #[serde(default)]
+    pub errors: BTreeMap<ErrorClass, Vec<String>>,
+}
+
+/// A setting that limits the time of a statement.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TimeLimit {
+    /// The assignment; `{seconds}`, `{millis}` or `{micros}` is where the limit goes.
+    pub set: String,
+    /// The first version that has it.
+    #[serde(default)]
+    pub since: Option<String>,
+}
+
+impl Descriptor {
+    /// The assignment that limits every statement of a session; `None`: this version has none.
+    pub fn time_limit(&self, millis: u64, version: &str) -> Option<String> {
+        let limit = self.time_limit.as_ref()?;
+        Version::parse(version).reaches(&limit.since).then(|| {
+            let seconds = (millis as f64 / 1000.0).to_string();
+            let set = limit.set.replace("{seconds}", &seconds).replace("{millis}", &millis.to_string());
+            set.replace("{micros}", &(millis * 1000).to_string())
+        })
+    }
+
+    /// The engine's own version in what it answers when it is asked for one.
+    pub fn own_version<'a>(&self, told: &'a str) -> &'a str {
+        self.version_after.as_deref().and_then(|mark| told.rsplit_once(mark)).map_or(told, |(_, own)| own)
+    }
+
+    /// What an error of this engine is, where that is not for the driver to say.
+    pub fn error_class(&self, code: &str) -> Option<ErrorClass> {
+        let listed = self.errors.iter().find(|(_, codes)| codes.iter().any(|listed| listed == code));
+        listed.map(|(class, _)| *class)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Files;
+    use super::*;
+
+    fn descriptor(name: &str) -> Descriptor {
+        Files::built_in().descriptor(name).unwrap()
+    }
+
+    #[test]
+    fn a_time_limit_is_told_as_the_engine_counts_time() {
+        let limit = |name: &str, version: &str| descriptor(name).time_limit(2500, version);
+        assert_eq!(limit("mysql", "9.7.4").as_deref(), Some("max_execution_time=2500"));
+        assert_eq!(limit("percona", "5.6.24"), None);
+        assert_eq!(limit("tidb", "5.4.0").as_deref(), Some("max_execution_time=2500"));
+        assert_eq!(limit("mariadb", "10.11.3").as_deref(), Some("max_statement_time=2.5"));
+        assert_eq!(limit("oceanbase", "1.4.0").as_deref(), Some("ob_query_timeout=2500000"));
+        assert_eq!(descriptor("mariadb").time_limit(5000, "11").as_deref(), Some("max_statement_time=5"));
+    }
+
+    #[test]
+    fn an_engine_that_imitates_another_has_a_version_of_its_own() {
+        assert_eq!(descriptor("tidb").own_version("8.0.11-TiDB-v7.5.0"), "7.5.0");
+        assert_eq!(descriptor("mariadb").own_version("11.8.6-MariaDB"), "11.8.6-MariaDB");
+    }
+
+    #[test]
+    fn an_engine_may_have_error_codes_of_its_own() {
+        assert_eq!(descriptor("oceanbase").error_class("4016"), Some(ErrorClass::Internal));
+        assert_eq!(descriptor("mysql").error_class("4016"), None);
+    }
+}
