@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail};
 use dissent_core::dialect::Version;
-use dissent_engine::{Source, State, Step, Target, catalog};
+use dissent_engine::{Source, State, Step, Target, versions};
 
 /// A version or build to check a finding on.
 pub struct Build {
@@ -54,7 +54,7 @@ pub fn released_versions(engine: &str, range: Option<&str>, only_here: bool) -> 
         None => (None, None),
     };
     let mut builds = Vec::new();
-    for available in catalog()? {
+    for available in versions()? {
         let version = Version::parse(available.version);
         let here = available.state != State::Obtainable;
         let wanted = available.engine == engine

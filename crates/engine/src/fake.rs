@@ -26,11 +26,14 @@ pub struct FakeEngine {
     version: String,
     /// Every statement since it was made.
     pub statements: Vec<String>,
+    /// How often it was reset.
     pub resets: usize,
+    /// The limits it was given last.
     pub limits: Limits,
 }
 
 impl FakeEngine {
+    /// Answers every statement by this function.
     pub fn new(answer: impl FnMut(&str) -> Result<Reply, Trouble> + 'static) -> FakeEngine {
         FakeEngine {
             answer: Box::new(answer),
@@ -104,6 +107,7 @@ pub struct Tampered<E> {
 }
 
 impl<E: Engine> Tampered<E> {
+    /// Puts this function between an engine and its answers.
     pub fn new(engine: E, tamper: impl FnMut(&str, Reply) -> Reply + 'static) -> Tampered<E> {
         Tampered { engine, rewrite: Box::new(str::to_string), tamper: Box::new(tamper) }
     }

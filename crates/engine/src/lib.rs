@@ -3,10 +3,15 @@
 //! A user names a [`Target`] (`sqlite@3.30.1`); obtaining it gives a [`Source`], which can be handed to
 //! another process; opening that gives an engine.
 
-pub mod clickhouse;
-pub mod duckdb;
+#![warn(missing_docs)]
+
+mod clickhouse;
+mod confine;
+mod driver;
+mod duckdb;
 mod error;
 pub mod fake;
+mod library;
 mod mysql;
 mod own;
 mod postgres;
@@ -19,7 +24,9 @@ mod store;
 mod target;
 mod url;
 
+pub use confine::{Confinement, User};
 pub use error::EngineError;
+pub use product::{Product, products};
 pub use source::Source;
-pub use store::{Available, State, cache_directory, catalog, remove};
+pub use store::{Available, State, cache_directory, remove, versions};
 pub use target::{Step, Target};

@@ -1,82 +1,269 @@
-//! The engines a user can name. A new one is a module that offers a [`Product`] and one line here.
+//! The engines a user can name: every dialect whose driver is there.
 
 use std::fmt;
+use std::path::PathBuf;
+use std::sync::{LazyLock, OnceLock};
 
-use crate::store::{Available, Store};
+use dissent_core::dialect::{Descriptor, Files};
+
+use crate::EngineError;
+use crate::driver::{self, Build, Driver};
+use crate::source::{Location, Source};
+use crate::store::package::{self, Release};
+use crate::store::{Available, State, Store, Wanted, existing_file};
 use crate::target::Step;
-use crate::{EngineError, Source};
+use crate::url::ServerUrl;
 
-pub(crate) const PRODUCTS: &[Product] = &[
-    crate::sqlite::PRODUCT, //
-    crate::duckdb::PRODUCT,
-    crate::postgres::POSTGRES,
-    crate::postgres::COCKROACHDB,
-    crate::mysql::MYSQL,
-    crate::mysql::MARIADB,
-    crate::mysql::PERCONA,
-    crate::mysql::TIDB,
-    crate::mysql::OCEANBASE,
-    crate::clickhouse::PRODUCT,
-];
-
-/// What a module offers so that its engine can be named, obtained and listed.
-pub(crate) struct Product {
-    /// What a target begins with; also the name of its dialect.
-    pub name: &'static str,
-    /// Reads what follows the name in a target. `None`: that is no target at all.
-    pub choose: fn(&str) -> Option<Chosen>,
-    /// Every version there is, the oldest first.
-    pub catalog: fn(&Store) -> Vec<Available>,
+/// An engine: what its dialect's file says of it, the driver named there, and the versions that can be obtained.
+pub struct Product {
+    name: &'static str,
+    pub(crate) descriptor: Descriptor,
+    pub(crate) driver: &'static dyn Driver,
+    releases: Vec<Release>,
 }
 
-/// What a user's words came to: an engine, or why there is no such one.
-pub(crate) type Chosen = Result<Box<dyn Choice>, EngineError>;
-
 /// One engine of a product, as a user chose it.
-pub(crate) trait Choice: fmt::Debug + Send + Sync {
-    /// Makes sure the engine is on this machine, telling what takes time.
-    fn obtain(&self, progress: &mut dyn FnMut(Step)) -> Result<Source, EngineError>;
+#[derive(Clone, Debug)]
+pub(crate) enum Choice {
+    Bundled,
+    Release(&'static Release),
+    Library(PathBuf),
+    Server(ServerUrl),
+}
 
-    /// The same engine with a counter on every edge of its code.
-    fn obtain_counting(&self, _progress: &mut dyn FnMut(Step)) -> Result<Source, EngineError> {
-        Err(EngineError::NoCoverage { engine: "this engine" })
-    }
+/// Read when it is first asked for: a worker needs one.
+struct Entry {
+    name: &'static str,
+    product: OnceLock<Option<Product>>,
+}
 
-    /// How it is shown, where the user's own spelling holds what must not be.
-    fn shown(&self) -> Option<String> {
-        None
+impl Entry {
+    fn product(&self) -> Option<&Product> {
+        self.product.get_or_init(|| Product::read(&Files::built_in(), self.name)).as_ref()
     }
+}
+
+static PRODUCTS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
+    let entry = |name| Entry { name, product: OnceLock::new() };
+    Files::built_in().names().map(entry).collect()
+});
+
+/// Every engine, sorted by name.
+pub fn products() -> impl Iterator<Item = &'static Product> {
+    PRODUCTS.iter().filter_map(Entry::product)
 }
 
 pub(crate) fn by_name(name: &str) -> Result<&'static Product, EngineError> {
-    PRODUCTS
-        .iter()
-        .find(|product| product.name == name)
-        .ok_or_else(|| EngineError::UnknownEngine(name.to_string()))
+    let entry = PRODUCTS.iter().find(|entry| entry.name == name);
+    entry.and_then(Entry::product).ok_or_else(|| EngineError::UnknownEngine {
+        name: name.to_string(),
+        available: products().map(Product::name).collect::<Vec<_>>().join(", "),
+    })
 }
 
-/// For messages: the names of all.
-pub(crate) fn names() -> String {
-    let names: Vec<&str> = PRODUCTS.iter().map(|product| product.name).collect();
-    names.join(", ")
-}
+impl Product {
+    /// `None`: no driver speaks to it.
+    fn read(files: &Files, name: &'static str) -> Option<Product> {
+        let descriptor = files.descriptor(name).ok()?;
+        let driver = driver::by_name(&descriptor.driver)?;
+        Some(Product { name, descriptor, driver, releases: package::releases(name) })
+    }
 
-/// What follows a product's name: nothing, `@VERSION` or `:path=FILE`.
-pub(crate) enum Rest<'a> {
-    Nothing,
-    Version(&'a str),
-    Path(&'a str),
-}
+    /// What a target begins with; also the name of its dialect.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
 
-impl<'a> Rest<'a> {
-    pub fn read(rest: &'a str) -> Option<Rest<'a>> {
+    /// How its makers write it: `PostgreSQL`.
+    pub fn title(&self) -> &str {
+        &self.descriptor.title
+    }
+
+    /// What the address of a server begins with: `postgres://`. `None`: it has no servers.
+    pub fn address(&self) -> Option<String> {
+        self.driver.address_suffix().map(|suffix| format!("{}{suffix}://", self.name))
+    }
+
+    /// Reads what follows the name in a target.
+    pub(crate) fn choose(&'static self, rest: &str) -> Result<Choice, EngineError> {
         let filled = |text: &&str| !text.is_empty();
+        let path = || rest.strip_prefix(":path=").filter(|_| self.driver.loads_libraries());
         if rest.is_empty() {
-            Some(Rest::Nothing)
-        } else if let Some(path) = rest.strip_prefix(":path=") {
-            Some(path).filter(filled).map(Rest::Path)
+            self.newest()
+        } else if let Some(wanted) = rest.strip_prefix('@').filter(filled) {
+            self.version(wanted)
+        } else if let Some(path) = path().filter(filled) {
+            Ok(Choice::Library(PathBuf::from(path)))
+        } else if let Some(address) = self.address().filter(|start| self.is_address(start, rest)) {
+            self.server(&address, rest)
         } else {
-            rest.strip_prefix('@').filter(filled).map(Rest::Version)
+            Err(EngineError::MalformedTarget { target: format!("{}{rest}", self.name), forms: self.forms() })
         }
+    }
+
+    fn is_address(&self, start: &str, rest: &str) -> bool {
+        rest.starts_with(&start[self.name.len()..])
+    }
+
+    fn newest(&'static self) -> Result<Choice, EngineError> {
+        match (self.bundled(), self.releases.last()) {
+            (Some(_), _) => Ok(Choice::Bundled),
+            (None, Some(release)) => Ok(Choice::Release(release)),
+            (None, None) => Err(self.not_obtainable()),
+        }
+    }
+
+    fn version(&'static self, wanted: &str) -> Result<Choice, EngineError> {
+        let bundled = self.bundled().map(|release| release.version);
+        match package::find(&self.releases, wanted) {
+            _ if self.releases.is_empty() => Err(self.not_obtainable()),
+            _ if bundled.is_some() && wanted == "bundled" => Ok(Choice::Bundled),
+            Some(release) if bundled == Some(release.version) => Ok(Choice::Bundled),
+            Some(release) => Ok(Choice::Release(release)),
+            None => Err(EngineError::UnknownVersion {
+                wanted: format!("{} {wanted}", self.title()),
+                nearest: package::nearest(&self.releases, wanted),
+                instead: self.instead(),
+            }),
+        }
+    }
+
+    /// `://user:password@host:port/database` behind the name of the engine.
+    fn server(&self, start: &str, rest: &str) -> Result<Choice, EngineError> {
+        let malformed = |reason| EngineError::MalformedAddress { reason, form: self.form_of_address(start) };
+        let url = ServerUrl::parse(&format!("{}{rest}", self.name)).map_err(malformed)?;
+        if url.database().is_some() && self.descriptor.database.is_none() {
+            return Err(malformed("it names a database, and Dissent only uses those that it makes itself"));
+        }
+        Ok(Choice::Server(url))
+    }
+
+    /// The release that is inside this program.
+    fn bundled(&'static self) -> Option<&'static Release> {
+        self.releases.iter().find(|release| Some(release.version) == self.driver.bundled())
+    }
+
+    /// Makes sure that what was chosen is on this machine.
+    pub(crate) fn obtain(
+        &'static self,
+        choice: &Choice,
+        build: Build,
+        progress: &mut dyn FnMut(Step),
+    ) -> Result<Source, EngineError> {
+        let location = match (choice, build) {
+            (Choice::Release(release), _) => self.installed(release, build, progress)?,
+            (Choice::Bundled, Build::Plain) => Location::Bundled,
+            (Choice::Bundled, Build::Counting) => {
+                let release = self.bundled().ok_or_else(|| self.not_obtainable())?;
+                self.installed(release, build, progress)?
+            }
+            (_, Build::Counting) => {
+                let engine = "a library or a server of your own".to_string();
+                return Err(EngineError::NoCoverage { engine });
+            }
+            (Choice::Library(path), _) => Location::Local { path: existing_file(path)?, version: None },
+            (Choice::Server(url), _) => {
+                let password =
+                    self.descriptor.password_variable.as_deref().and_then(|name| std::env::var(name).ok());
+                Location::Server(url.clone().or_password(password))
+            }
+        };
+        Ok(Source { engine: self.name.to_string(), location })
+    }
+
+    fn installed(
+        &'static self,
+        release: &Release,
+        build: Build,
+        progress: &mut dyn FnMut(Step),
+    ) -> Result<Location, EngineError> {
+        let path = Store::of_user()?.obtain(self, release, build, progress)?;
+        Ok(Location::Local { path, version: Some(release.version.to_string()) })
+    }
+
+    /// Every version there is, the oldest first.
+    pub(crate) fn versions(&'static self, store: &Store) -> Vec<Available> {
+        let state = |release: &Release| match store.has(self, release) {
+            _ if Some(release.version) == self.driver.bundled() => State::Bundled,
+            true => State::Installed,
+            false => State::Obtainable,
+        };
+        let available = |release: &Release| Available {
+            engine: self.name,
+            version: release.version,
+            state: state(release),
+        };
+        self.releases.iter().map(available).collect()
+    }
+
+    /// A version in messages.
+    pub(crate) fn wanted(&self, version: &str, build: Build) -> Wanted {
+        let with = if build == Build::Counting { " with coverage" } else { "" };
+        Wanted { name: format!("{} {version}{with}", self.title()), instead: self.instead() }
+    }
+
+    fn form_of_address(&self, start: &str) -> String {
+        let database = self.descriptor.database.as_ref().map_or("", |_| "DATABASE");
+        format!("{start}USER:PASSWORD@HOST:PORT/{database}")
+    }
+
+    /// What a user can give where a version cannot be obtained: `a library by sqlite:path=FILE`.
+    fn instead(&self) -> String {
+        let library = self.driver.loads_libraries().then(|| format!("a library by {}:path=FILE", self.name));
+        let server = self.address().map(|start| format!("a server by {}", self.form_of_address(&start)));
+        library.into_iter().chain(server).collect::<Vec<_>>().join(" or ")
+    }
+
+    /// The ways to name this engine.
+    fn forms(&self) -> String {
+        let versions = [self.name.to_string(), format!("{}@VERSION", self.name)];
+        let versions = versions.into_iter().filter(|_| !self.releases.is_empty());
+        let library = self.driver.loads_libraries().then(|| format!("{}:path=FILE", self.name));
+        let server = self.address().map(|start| self.form_of_address(&start));
+        versions.chain(library).chain(server).collect::<Vec<_>>().join(", ")
+    }
+
+    fn not_obtainable(&self) -> EngineError {
+        EngineError::NotObtainable { engine: self.title().to_string(), instead: self.instead() }
+    }
+
+    pub(crate) fn not_started(&self, reason: impl Into<String>) -> EngineError {
+        EngineError::NotStarted { what: self.title().to_string(), reason: reason.into() }
+    }
+}
+
+impl fmt::Debug for Product {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_dialect_is_a_target() {
+        for name in Files::built_in().names() {
+            let product = by_name(name).expect("its driver is there");
+            assert_eq!(product.name(), name);
+            assert!(product.address().is_some() || product.driver.loads_libraries(), "{name}");
+        }
+    }
+
+    /// A relative is one file: no list here names it.
+    #[test]
+    fn a_relative_that_is_only_a_file_is_a_target() {
+        let text =
+            "inherits = \"postgres\"\nname = \"yellowbase\"\n[engine]\ntitle = \"YellowBase\"\nport = 5433";
+        let files = Files::built_in().with("yellowbase", text);
+        let product: &'static Product = Box::leak(Box::new(Product::read(&files, "yellowbase").unwrap()));
+        assert_eq!(product.address().as_deref(), Some("yellowbase://"));
+        let Choice::Server(url) = product.choose("://me:s3cret@host/app").unwrap() else { panic!() };
+        assert_eq!(url.to_string(), "yellowbase://me:***@host/app");
+        assert_eq!(
+            product.choose("@2.1").unwrap_err().to_string(),
+            "YellowBase cannot be downloaded; give a server by yellowbase://USER:PASSWORD@HOST:PORT/DATABASE"
+        );
     }
 }

@@ -4,11 +4,10 @@
 //! A [`Home`] is the directory, a [`Server`] the process. Both belong to the engine that uses them, in the
 //! worker's one thread: the kernel ties "ends with ours" to the *thread* that started the process.
 
-use std::ffi::CStr;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -16,6 +15,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use crate::EngineError;
+use crate::confine::{Confinement, User, check};
 
 /// What homes are called: `dissent-server-ENGINE-PID-RANDOM`.
 const PREFIX: &str = "dissent-server-";
@@ -41,6 +41,11 @@ impl Home {
         let base = if free_space(memory) >= room { memory.to_path_buf() } else { std::env::temp_dir() };
         sweep(&base);
         Home::create_in(&base, engine).map_err(|error| EngineError::NotWritable { path: base, error })
+    }
+
+    /// For engines whose data may outgrow memory.
+    pub fn on_disk(engine: &str) -> Result<Home, EngineError> {
+        Home::create(engine, u64::MAX)
     }
 
     fn create_in(base: &Path, engine: &str) -> io::Result<Home> {
@@ -108,52 +113,6 @@ fn free_space(path: &Path) -> u64 {
     }
 }
 
-/// A user of this machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct User {
-    uid: libc::uid_t,
-    gid: libc::gid_t,
-}
-
-impl User {
-    /// Whom to run a server as that refuses to run as root: nobody. `None`: we are not root ourselves.
-    pub fn unprivileged() -> Option<User> {
-        const NOBODY: &CStr = c"nobody";
-        // SAFETY: the name ends in NUL; the entry is read before anything else could ask for one.
-        unsafe {
-            if libc::geteuid() != 0 {
-                return None;
-            }
-            let entry = libc::getpwnam(NOBODY.as_ptr());
-            Some(match entry.as_ref() {
-                Some(entry) => User { uid: entry.pw_uid, gid: entry.pw_gid },
-                None => User { uid: 65534, gid: 65534 },
-            })
-        }
-    }
-
-    /// Whether everyone, and so this user, may pass through all directories above `path` and read it.
-    pub fn reaches(self, path: &Path) -> bool {
-        let open = |path: &Path, bits: u32| path.metadata().is_ok_and(|meta| meta.mode() & bits == bits);
-        open(path, 0o005) && path.ancestors().skip(1).all(|above| open(above, 0o001))
-    }
-
-    pub fn own(self, path: &Path) -> io::Result<()> {
-        chown(path, Some(self.uid), Some(self.gid))
-    }
-}
-
-/// How a server is run and ended.
-#[derive(Clone, Copy, Debug)]
-pub struct Conduct {
-    /// As whom; absent: as ourselves.
-    pub user: Option<User>,
-    /// The signal that ends it and all its own processes at once.
-    pub end: libc::c_int,
-    /// Bytes of address space; absent: as much as we could have ourselves.
-    pub memory: Option<u64>,
-}
-
 /// A running server. Ended with the value, and by the kernel if our process dies first.
 #[derive(Debug)]
 pub struct Server {
@@ -163,17 +122,17 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts it; what it prints goes to the file `log`.
-    pub fn start(mut command: Command, conduct: Conduct, log: &Path) -> io::Result<Server> {
+    /// Starts it; what it prints goes to the file `log`. The signal that ends it must end all its processes.
+    pub fn start(mut command: Command, confinement: Confinement, log: &Path) -> io::Result<Server> {
         let out = File::create(log)?;
         command.stdin(Stdio::null()).stdout(out.try_clone()?).stderr(out);
         // Ctrl-C at the terminal is for us alone.
         command.process_group(0);
-        confine(&mut command, conduct);
-        Ok(Server { child: command.spawn()?, end: conduct.end, log: log.to_path_buf() })
+        confinement.apply(&mut command);
+        Ok(Server { child: command.spawn()?, end: confinement.end, log: log.to_path_buf() })
     }
 
-    #[allow(dead_code, reason = "not every engine asks")]
+    #[cfg(test)]
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -239,42 +198,6 @@ impl Drop for Server {
     }
 }
 
-/// What happens in the server's process before the server does.
-fn confine(command: &mut Command, conduct: Conduct) {
-    let parent = std::process::id() as libc::pid_t;
-    let prepare = move || {
-        // SAFETY: between fork and exec only async-signal-safe calls are made, on plain values; nothing
-        // is allocated. The limits outlive the calls that use them.
-        unsafe {
-            let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-            check(libc::getrlimit(libc::RLIMIT_AS, &mut limit))?;
-            limit.rlim_cur = conduct.memory.unwrap_or(limit.rlim_max).min(limit.rlim_max);
-            check(libc::setrlimit(libc::RLIMIT_AS, &limit))?;
-            if let Some(user) = conduct.user {
-                check(libc::setgroups(0, std::ptr::null()))?;
-                check(libc::setgid(user.gid))?;
-                check(libc::setuid(user.uid))?;
-            }
-            // What we were started with may ignore it (a shell's background job ignores SIGQUIT), and until
-            // the server has a handler of its own the signal that ends it would be lost.
-            libc::signal(conduct.end, libc::SIG_DFL);
-            // Last, because changing the user forgets it.
-            check(libc::prctl(libc::PR_SET_PDEATHSIG, conduct.end))?;
-            // We may have died before the line above: then no signal will ever come.
-            if libc::getppid() != parent {
-                libc::_exit(1);
-            }
-        }
-        Ok(())
-    };
-    // SAFETY: the closure keeps the rules for code between fork and exec, as said inside it.
-    unsafe { command.pre_exec(prepare) };
-}
-
-fn check(returned: libc::c_int) -> io::Result<()> {
-    if returned == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
-}
-
 /// Copies a directory with everything in it, permissions and links included, and gives it to `owner`.
 pub fn copy_tree(from: &Path, to: &Path, owner: Option<User>) -> io::Result<()> {
     let kind = from.symlink_metadata()?;
@@ -291,7 +214,7 @@ pub fn copy_tree(from: &Path, to: &Path, owner: Option<User>) -> io::Result<()> 
         fs::copy(from, to)?;
     }
     match owner {
-        Some(user) => lchown(to, Some(user.uid), Some(user.gid)),
+        Some(user) => user.own_link(to),
         None => Ok(()),
     }
 }
@@ -299,8 +222,6 @@ pub fn copy_tree(from: &Path, to: &Path, owner: Option<User>) -> io::Result<()> 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const AS_OURSELVES: Conduct = Conduct { user: None, end: libc::SIGKILL, memory: None };
 
     fn sleeper() -> Command {
         let mut command = Command::new("sleep");
@@ -316,7 +237,7 @@ mod tests {
     fn a_server_ends_with_its_value_and_its_home_is_removed() {
         let home = Home::create("test", 0).unwrap();
         let path = home.path().to_path_buf();
-        let server = Server::start(sleeper(), AS_OURSELVES, &path.join("log")).unwrap();
+        let server = Server::start(sleeper(), Confinement::default(), &path.join("log")).unwrap();
         let pid = server.pid();
         assert!(alive(pid) && path.is_dir());
         drop((server, home));
@@ -328,7 +249,7 @@ mod tests {
         // SAFETY: nothing here depends on what the signal does to this process.
         unsafe { libc::signal(libc::SIGQUIT, libc::SIG_IGN) };
         let home = Home::create("test", 0).unwrap();
-        let conduct = Conduct { end: libc::SIGQUIT, ..AS_OURSELVES };
+        let conduct = Confinement { end: libc::SIGQUIT, ..Confinement::default() };
         let server = Server::start(sleeper(), conduct, &home.path().join("log")).unwrap();
         let start = Instant::now();
         drop(server);
@@ -356,7 +277,7 @@ mod tests {
         let home = Home::create("test", 0).unwrap();
         let mut command = Command::new("sh");
         command.args(["-c", "echo no such option >&2; exit 3"]);
-        let mut server = Server::start(command, AS_OURSELVES, &home.path().join("log")).unwrap();
+        let mut server = Server::start(command, Confinement::default(), &home.path().join("log")).unwrap();
         let attempt = || Err::<(), _>("refused".to_string());
         let told = server.until_ready(Duration::from_secs(20), attempt).unwrap_err();
         assert_eq!(told, "no such option (exit status: 3)");

@@ -1,46 +1,46 @@
 //! Where an engine is, once it has been obtained.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use dissent_core::engine::Engine;
 use serde::{Deserialize, Serialize};
 
-use crate::EngineError;
-use crate::clickhouse::{self, ClickhouseEngine};
-use crate::duckdb::DuckdbEngine;
-use crate::mysql;
-use crate::postgres;
-use crate::sqlite::SqliteEngine;
 use crate::url::ServerUrl;
+use crate::{EngineError, product};
 
 /// Enough to open the engine in any process on this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// The engine's name, by which its driver and all that is said of it are found.
+    pub(crate) engine: String,
+    pub(crate) location: Location,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Source {
-    /// The SQLite inside this program.
+pub(crate) enum Location {
+    /// Inside this program.
     Bundled,
-    /// A shared library of SQLite.
-    Library { path: PathBuf },
-    /// A shared library of DuckDB.
-    Duckdb { path: PathBuf },
-    /// A server that speaks PostgreSQL's protocol.
-    Postgres(postgres::Place),
-    /// A server of the MySQL family.
-    Mysql(mysql::Place),
-    /// A libchdb.
-    Clickhouse { path: PathBuf },
-    /// A ClickHouse server, by HTTP.
-    ClickhouseServer(ServerUrl),
+    /// A shared library, or the directory of a server that is started for every engine that is opened.
+    Local {
+        path: PathBuf,
+        /// Of what was obtained; absent: it is the user's own.
+        version: Option<String>,
+    },
+    /// A server that somebody else runs.
+    Server(ServerUrl),
 }
 
 impl Source {
+    /// The SQLite inside this program.
+    pub fn bundled() -> Source {
+        Source { engine: "sqlite".to_string(), location: Location::Bundled }
+    }
+
     /// The same, with a mark in the names of the databases that are made on a server that goes on without us.
     pub fn marked(mut self, mark: &str) -> Source {
-        let mark = Some(mark.to_string());
-        match &mut self {
-            Source::Postgres(postgres::Place::Remote(url)) | Source::ClickhouseServer(url) => url.mark = mark,
-            Source::Mysql(mysql::Place::Given(login)) => login.mark = mark,
-            _ => {}
+        if let Location::Server(url) = &mut self.location {
+            url.mark = Some(mark.to_string());
         }
         self
     }
@@ -48,25 +48,27 @@ impl Source {
     /// Drops what processes that were killed left on such a server: the databases with this mark, which nobody
     /// may use any more.
     pub fn sweep(&self) -> Result<(), EngineError> {
-        let swept = match self {
-            Source::Postgres(postgres::Place::Remote(url)) => postgres::sweep(url),
-            Source::ClickhouseServer(url) => clickhouse::sweep(url),
-            Source::Mysql(mysql::Place::Given(login)) => mysql::sweep(login),
-            _ => Ok(()),
-        };
-        swept.map_err(|reason| EngineError::NotSwept { reason })
+        let Location::Server(url) = &self.location else { return Ok(()) };
+        let product = product::by_name(&self.engine)?;
+        product.driver.sweep(product, url).map_err(|reason| EngineError::NotSwept { reason })
     }
 
+    /// Opens the engine; a server that was obtained is started, and ends with the engine.
     pub fn open(&self) -> Result<Box<dyn Engine>, EngineError> {
-        Ok(match self {
-            Source::Bundled => Box::new(SqliteEngine::bundled()?),
-            Source::Library { path } => Box::new(SqliteEngine::load(path)?),
-            Source::Duckdb { path } => Box::new(DuckdbEngine::load(path)?),
-            Source::Postgres(place) => Box::new(place.open()?),
-            Source::Mysql(place) => Box::new(mysql::MysqlEngine::open(place)?),
-            Source::Clickhouse { path } => Box::new(ClickhouseEngine::load(path)?),
-            Source::ClickhouseServer(url) => Box::new(ClickhouseEngine::connect(url)?),
-        })
+        let product = product::by_name(&self.engine)?;
+        match &self.location {
+            Location::Bundled => product.driver.open_bundled(product),
+            Location::Local { path, version } => product.driver.open_local(product, path, version.as_deref()),
+            Location::Server(url) => product.driver.connect(product, url),
+        }
+    }
+
+    /// What is opened on this machine: a shared library, or a directory of a server's programs.
+    pub fn path(&self) -> Option<&Path> {
+        match &self.location {
+            Location::Local { path, .. } => Some(path),
+            _ => None,
+        }
     }
 }
 
@@ -74,26 +76,28 @@ impl Source {
 mod tests {
     use super::*;
 
+    fn library(path: &Path) -> Source {
+        let location = Location::Local { path: path.to_path_buf(), version: None };
+        Source { engine: "sqlite".to_string(), location }
+    }
+
     #[test]
     fn a_library_that_is_no_sqlite_is_refused() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("libsqlite3.so");
         std::fs::write(&path, "no library at all").unwrap();
-        let refusal = |path: PathBuf| Source::Library { path }.open().err().unwrap().to_string();
-        let told = refusal(path.clone());
-        assert!(
-            told.starts_with(&format!("{} cannot be loaded as a shared library: ", path.display())),
-            "{told}"
-        );
+        let refusal = |path: &Path| library(path).open().err().unwrap().to_string();
+        let told = refusal(&path);
+        assert!(told.starts_with(&format!("{} is not a shared library: ", path.display())), "{told}");
         assert_eq!(
-            refusal(PathBuf::from("libc.so.6")),
-            "libc.so.6 is no SQLite library: it has no function sqlite3_libversion"
+            refusal(Path::new("libc.so.6")),
+            "libc.so.6 is not a library of SQLite: it has no function sqlite3_libversion"
         );
     }
 
     #[test]
     fn a_source_travels_between_processes() {
-        for source in [Source::Bundled, Source::Library { path: "/x/libsqlite3.so".into() }] {
+        for source in [Source::bundled(), library(Path::new("/x/libsqlite3.so"))] {
             let json = serde_json::to_string(&source).unwrap();
             assert_eq!(serde_json::from_str::<Source>(&json).unwrap(), source);
         }

@@ -2,44 +2,46 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
 
-use crate::product::{self, Choice};
+use crate::driver::Build;
+use crate::product::{self, Choice, Product};
 use crate::{EngineError, Source};
 
 /// A database as the user named it.
 #[derive(Clone, Debug)]
 pub struct Target {
     name: String,
-    dialect: &'static str,
-    choice: Arc<dyn Choice>,
+    product: &'static Product,
+    choice: Choice,
 }
 
 impl Target {
+    /// Reads a name. That such an engine is known is all it checks.
     pub fn parse(text: &str) -> Result<Target, EngineError> {
-        let name = text.trim();
-        let end = name.find(['@', ':', '+']).unwrap_or(name.len());
-        let (engine, rest) = name.split_at(end);
-        let product = product::by_name(engine)?;
-        let malformed = || EngineError::MalformedTarget { target: name.to_string(), engine: product.name };
-        let choice = (product.choose)(rest).ok_or_else(malformed)??;
-        let name = choice.shown().unwrap_or_else(|| name.to_string());
-        Ok(Target { name, dialect: product.name, choice: choice.into() })
+        let text = text.trim();
+        let (name, rest) = text.split_at(text.find(['@', ':', '+']).unwrap_or(text.len()));
+        let product = product::by_name(name)?;
+        let choice = product.choose(rest)?;
+        let name = match &choice {
+            Choice::Server(url) => url.to_string(),
+            _ => text.to_string(),
+        };
+        Ok(Target { name, product, choice })
     }
 
-    /// The name of the dialect it speaks, as in `dialects/*.toml`.
+    /// The name of the dialect it speaks.
     pub fn dialect(&self) -> &'static str {
-        self.dialect
+        self.product.name()
     }
 
     /// Makes sure the engine is on this machine, telling what takes time.
     pub fn obtain(&self, progress: &mut dyn FnMut(Step)) -> Result<Source, EngineError> {
-        self.choice.obtain(progress)
+        self.product.obtain(&self.choice, Build::Plain, progress)
     }
 
     /// The same engine, instrumented: it counts the edges of its code that are passed.
     pub fn obtain_counting(&self, progress: &mut dyn FnMut(Step)) -> Result<Source, EngineError> {
-        self.choice.obtain_counting(progress)
+        self.product.obtain(&self.choice, Build::Counting, progress)
     }
 }
 
@@ -61,9 +63,21 @@ impl fmt::Display for Target {
 /// What obtaining an engine is doing now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    Downloading { package: String },
-    Compiling { engine: String },
-    Preparing { engine: String },
+    /// A package is on its way.
+    Downloading {
+        /// Its name and version.
+        package: String,
+    },
+    /// A C compiler is at work.
+    Compiling {
+        /// What is compiled.
+        engine: String,
+    },
+    /// A server makes the data directory that others are copied from.
+    Preparing {
+        /// The server.
+        engine: String,
+    },
 }
 
 impl fmt::Display for Step {
@@ -79,7 +93,6 @@ impl fmt::Display for Step {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sqlite::versions;
 
     fn refusal(text: &str) -> String {
         Target::parse(text).unwrap_err().to_string()
@@ -95,34 +108,59 @@ mod tests {
 
     #[test]
     fn the_bundled_version_is_never_compiled_again() {
-        let newest = format!("sqlite@{}", versions::bundled());
+        let newest = format!("sqlite@{}", crate::sqlite::bundled());
         for name in ["sqlite", "sqlite@bundled", &newest] {
             let mut step = |step: Step| panic!("{step}");
-            assert_eq!(Target::parse(name).unwrap().obtain(&mut step).unwrap(), Source::Bundled);
+            assert_eq!(Target::parse(name).unwrap().obtain(&mut step).unwrap(), Source::bundled());
         }
     }
 
     #[test]
     fn a_bad_target_says_what_there_is() {
-        assert_eq!(
-            refusal("oracle@12"),
-            format!(
-                "there is no engine 'oracle'; there is: {} (`dissent engines` lists all versions)",
-                product::names()
-            )
-        );
-        assert_eq!(
-            refusal("sqlite@3.30.0"),
-            "SQLite 3.30.0 cannot be obtained; the nearest: 3.29.0, 3.30.1 (`dissent engines` lists all, \
-             and sqlite:path=FILE takes any library)"
-        );
-        for text in ["sqlite@", "sqlite:", "sqlite:path=", "sqlite:/x.so"] {
+        let told = refusal("oracle@12");
+        assert!(told.starts_with("unknown engine 'oracle'; available: clickhouse, "), "{told}");
+        assert!(refusal("").starts_with("unknown engine ''"));
+        for (text, told) in [
+            (
+                "sqlite@3.30.0",
+                "SQLite 3.30.0 is not available; nearest: 3.29.0, 3.30.1 (`dissent engines` lists all; or give a \
+                 library by sqlite:path=FILE)",
+            ),
+            (
+                "postgres@16.3",
+                "PostgreSQL 16.3 is not available; nearest: 16.2, 16.4 (`dissent engines` lists all; or give a \
+                 server by postgres://USER:PASSWORD@HOST:PORT/DATABASE)",
+            ),
+            (
+                "mysql@8.0",
+                "MySQL 8.0 is not available; nearest: 5.6, 9.7 (`dissent engines` lists all; or give a server by \
+                 mysql://USER:PASSWORD@HOST:PORT/)",
+            ),
+            ("tidb", "TiDB cannot be downloaded; give a server by tidb://USER:PASSWORD@HOST:PORT/"),
+            (
+                "postgres://me:s3cret@localhost:port/",
+                "not a server address (its port is not a number): write \
+                 postgres://USER:PASSWORD@HOST:PORT/DATABASE",
+            ),
+            (
+                "mysql://me@host/shop",
+                "not a server address (it names a database, and Dissent only uses those that it makes itself): \
+                 write mysql://USER:PASSWORD@HOST:PORT/",
+            ),
+            (
+                "clickhouse://host",
+                "'clickhouse://host' is not a target: write one of clickhouse, clickhouse@VERSION, \
+                 clickhouse:path=FILE, clickhouse+http://USER:PASSWORD@HOST:PORT/",
+            ),
+        ] {
+            assert_eq!(refusal(text), told, "{text}");
+        }
+        for text in ["sqlite@", "sqlite:", "sqlite:path=", "sqlite:/x.so", "sqlite://host/"] {
             assert_eq!(
                 refusal(text),
-                format!("'{text}' is no target: write sqlite, sqlite@VERSION or sqlite:path=FILE")
+                format!("'{text}' is not a target: write one of sqlite, sqlite@VERSION, sqlite:path=FILE")
             );
         }
-        assert!(refusal("").starts_with("there is no engine ''"));
     }
 
     #[test]
@@ -130,5 +168,20 @@ mod tests {
         let target = Target::parse("sqlite:path=/nowhere/libsqlite3.so").unwrap();
         let error = target.obtain(&mut |_| {}).unwrap_err();
         assert_eq!(error.to_string(), "there is no file /nowhere/libsqlite3.so");
+    }
+
+    #[test]
+    fn a_password_is_in_nothing_that_can_be_printed() {
+        for (name, dialect) in [
+            ("postgres://me:s3cret@localhost:5433/", "postgres"),
+            ("mariadb://me:s3cret@host:3307/", "mariadb"),
+            ("clickhouse+http://me:s3cret@host:8123/", "clickhouse"),
+        ] {
+            let target = Target::parse(name).unwrap();
+            assert_eq!((target.to_string(), target.dialect()), (name.replace("s3cret", "***"), dialect));
+            let source = target.obtain(&mut |step| panic!("{step}")).unwrap();
+            assert!(!format!("{target:?} {source:?}").contains("s3cret"));
+            assert!(serde_json::to_string(&source).unwrap().contains("s3cret"), "it travels");
+        }
     }
 }

@@ -2,44 +2,18 @@
 
 use std::fmt;
 
+use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Serialize};
-
-/// A text that may travel to our own processes and is never printed.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Secret(String);
+use url::{ParseError, Url};
 
 /// What stands for a password in print.
 const HIDDEN: &str = "***";
 
-impl Secret {
-    pub fn new(text: impl Into<String>) -> Secret {
-        Secret(text.into())
-    }
-
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(HIDDEN)
-    }
-}
-
-/// A server that somebody else runs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A server that somebody else runs. It may travel to our own processes with its password, and is printed without.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerUrl {
-    pub scheme: String,
-    pub user: Option<String>,
-    pub password: Option<Secret>,
-    /// A name, an address, or the directory of a Unix socket, its slashes written `%2F`.
-    pub host: String,
-    pub port: Option<u16>,
-    /// The database to log in to; Dissent makes its own.
-    pub database: Option<String>,
-    /// What the names of those contain, so that another process can tell whose they are.
+    address: Url,
+    /// What the names of the databases that we make there contain, so that another process can tell whose they are.
     #[serde(default)]
     pub mark: Option<String>,
 }
@@ -47,80 +21,85 @@ pub struct ServerUrl {
 impl ServerUrl {
     /// `Err` says what is wrong, and never repeats the text.
     pub fn parse(text: &str) -> Result<ServerUrl, &'static str> {
-        let (scheme, rest) = text.split_once("://").ok_or("it has no '://'")?;
-        let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-        if path.contains(['?', '#', '/']) || authority.contains(['?', '#']) {
-            return Err("nothing may follow the database, and options are not known");
+        if !text.contains("://") {
+            return Err("it has no '://'");
         }
-        // A password may hold an '@'; a host cannot.
-        let (login, host) = authority.rsplit_once('@').unwrap_or(("", authority));
-        let (user, password) = match login.split_once(':') {
-            Some((user, password)) => (user, Some(Secret(decode(password)?))),
-            None => (login, None),
-        };
-        if password.as_ref().is_some_and(|password| password.0 == HIDDEN) {
-            return Err("its password was not kept; give the whole address again");
-        }
-        let (host, port) = match host.rsplit_once(':') {
-            Some((host, port)) if !host.ends_with(':') && !port.contains(']') => {
-                (host, Some(port.parse().map_err(|_| "its port is no number")?))
-            }
-            _ => (host, None),
-        };
-        let host = decode(host.trim_start_matches('[').trim_end_matches(']'))?;
-        if host.is_empty() {
+        let address = Url::parse(text).map_err(|error| match error {
+            ParseError::InvalidPort => "its port is not a number",
+            ParseError::EmptyHost => "it names no host",
+            _ => "it is not a URL",
+        })?;
+        let url = ServerUrl { address, mark: None };
+        if url.host().is_empty() {
             return Err("it names no host");
         }
-        let filled = |text: String| Some(text).filter(|text| !text.is_empty());
-        Ok(ServerUrl {
-            scheme: scheme.to_string(),
-            user: filled(decode(user)?),
-            password,
-            host,
-            port,
-            database: filled(decode(path)?),
-            mark: None,
-        })
+        if url.address.path().matches('/').count() > 1
+            || url.address.query().or(url.address.fragment()).is_some()
+        {
+            return Err("nothing may follow the database, and options are not supported");
+        }
+        if url.address.password() == Some(HIDDEN) {
+            return Err("its password was not kept; give the whole address again");
+        }
+        Ok(url)
     }
+
+    /// The same server, with this password unless there is one.
+    pub fn or_password(mut self, password: Option<String>) -> ServerUrl {
+        if self.address.password().is_none() && password.is_some() {
+            // Refused only where there is no host.
+            let _ = self.address.set_password(password.as_deref());
+        }
+        self
+    }
+
+    pub fn user(&self) -> Option<String> {
+        filled(self.address.username())
+    }
+
+    pub fn password(&self) -> Option<String> {
+        self.address.password().map(decoded)
+    }
+
+    /// A name, an address, or the directory of a Unix socket, its slashes written `%2F`.
+    pub fn host(&self) -> String {
+        decoded(self.address.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']'))
+    }
+
+    pub fn port(&self) -> Option<u16> {
+        self.address.port()
+    }
+
+    /// The database to log in to; Dissent makes its own.
+    pub fn database(&self) -> Option<String> {
+        filled(self.address.path().trim_start_matches('/'))
+    }
+}
+
+fn filled(text: &str) -> Option<String> {
+    Some(decoded(text)).filter(|text| !text.is_empty())
+}
+
+/// `%40` is an `@`.
+fn decoded(text: &str) -> String {
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 /// As it may be printed and kept: without the password.
 impl fmt::Display for ServerUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}://", self.scheme)?;
-        if let Some(user) = &self.user {
-            f.write_str(user)?;
-            if self.password.is_some() {
-                write!(f, ":{HIDDEN}")?;
-            }
-            f.write_str("@")?;
+        let mut shown = self.address.clone();
+        match shown.password().is_some() && shown.set_password(Some(HIDDEN)).is_err() {
+            true => Err(fmt::Error),
+            false => f.write_str(shown.as_str()),
         }
-        if self.host.contains('/') {
-            f.write_str(&self.host.replace('/', "%2F"))?;
-        } else if self.host.contains(':') {
-            write!(f, "[{}]", self.host)?;
-        } else {
-            f.write_str(&self.host)?;
-        }
-        if let Some(port) = self.port {
-            write!(f, ":{port}")?;
-        }
-        write!(f, "/{}", self.database.as_deref().unwrap_or_default())
     }
 }
 
-/// `%40` is an `@`.
-fn decode(text: &str) -> Result<String, &'static str> {
-    const WRONG: &str = "a '%' in it is not followed by two hexadecimal digits";
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut parts = text.split('%');
-    bytes.extend_from_slice(parts.next().unwrap_or_default().as_bytes());
-    for part in parts {
-        let digits = part.get(..2).ok_or(WRONG)?;
-        bytes.push(u8::from_str_radix(digits, 16).map_err(|_| WRONG)?);
-        bytes.extend_from_slice(&part.as_bytes()[2..]);
+impl fmt::Debug for ServerUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ServerUrl({self})")
     }
-    String::from_utf8(bytes).map_err(|_| "it is not UTF-8")
 }
 
 #[cfg(test)]
@@ -130,17 +109,18 @@ mod tests {
     #[test]
     fn an_address_is_read() {
         let url = ServerUrl::parse("postgres://me:p%40ss:w@db.example:5433/app").unwrap();
-        assert_eq!(url.user.as_deref(), Some("me"));
-        assert_eq!(url.password.as_ref().unwrap().reveal(), "p@ss:w");
-        assert_eq!((url.host.as_str(), url.port), ("db.example", Some(5433)));
-        assert_eq!(url.database.as_deref(), Some("app"));
+        assert_eq!((url.user().as_deref(), url.password().as_deref()), (Some("me"), Some("p@ss:w")));
+        assert_eq!((url.host().as_str(), url.port()), ("db.example", Some(5433)));
+        assert_eq!(url.database().as_deref(), Some("app"));
         let bare = ServerUrl::parse("mysql://[::1]:3306").unwrap();
-        assert_eq!((bare.host.as_str(), bare.port, bare.user), ("::1", Some(3306), None));
+        assert_eq!((bare.host().as_str(), bare.port(), bare.user()), ("::1", Some(3306), None));
         let socket = ServerUrl::parse("postgres://me@%2Ftmp%2Fs/").unwrap();
         assert_eq!(
-            (socket.host.as_str(), socket.to_string().as_str()),
+            (socket.host().as_str(), socket.to_string().as_str()),
             ("/tmp/s", "postgres://me@%2Ftmp%2Fs/")
         );
+        let bold = ServerUrl::parse("mysql://me:a@b c@h/").unwrap();
+        assert_eq!((bold.host().as_str(), bold.password().as_deref()), ("h", Some("a@b c")));
     }
 
     #[test]
@@ -154,13 +134,25 @@ mod tests {
     }
 
     #[test]
+    fn a_password_may_come_from_elsewhere() {
+        let given = |text: &str| ServerUrl::parse(text).unwrap().or_password(Some("env:/".to_string()));
+        assert_eq!(given("mysql://h/").password().as_deref(), Some("env:/"));
+        assert_eq!(given("mysql://h/").to_string(), "mysql://:***@h/");
+        assert_eq!(given("mysql://me:own@h/").password().as_deref(), Some("own"));
+    }
+
+    #[test]
     fn what_is_wrong_is_said() {
         for (text, wrong) in [
             ("postgres:/x", "it has no '://'"),
             ("postgres://", "it names no host"),
-            ("postgres://h:x/", "its port is no number"),
-            ("postgres://h/db?sslmode=require", "nothing may follow the database, and options are not known"),
-            ("postgres://u%4@h/", "a '%' in it is not followed by two hexadecimal digits"),
+            ("postgres://h:x/", "its port is not a number"),
+            (
+                "postgres://h/db?sslmode=require",
+                "nothing may follow the database, and options are not supported",
+            ),
+            ("postgres://h/db/more", "nothing may follow the database, and options are not supported"),
+            ("postgres://a b/", "it is not a URL"),
         ] {
             assert_eq!(ServerUrl::parse(text).unwrap_err(), wrong, "{text}");
         }

@@ -6,7 +6,7 @@ use std::io::Write;
 use anyhow::bail;
 use dissent_campaign::{Config, Tested};
 use dissent_core::guide;
-use dissent_engine::{Available, State, Target, catalog, remove};
+use dissent_engine::{Available, Product, State, Target, products, remove, versions};
 
 use super::probe;
 use crate::args::{EnginesAction, EnginesArgs};
@@ -24,8 +24,9 @@ pub fn run(args: EnginesArgs) -> anyhow::Result<u8> {
 }
 
 fn by_engine() -> anyhow::Result<BTreeMap<&'static str, Vec<Available>>> {
-    let mut engines: BTreeMap<&'static str, Vec<Available>> = BTreeMap::new();
-    for available in catalog()? {
+    let mut engines: BTreeMap<&'static str, Vec<Available>> =
+        products().map(|product| (product.name(), Vec::new())).collect();
+    for available in versions()? {
         engines.entry(available.engine).or_default().push(available);
     }
     Ok(engines)
@@ -54,16 +55,14 @@ fn overview() -> anyhow::Result<()> {
         out,
         "\nA version is obtained when it is first named; `dissent engines install` does it ahead."
     )?;
-    writeln!(
-        out,
-        "Servers by URL: postgres:// cockroachdb:// mysql:// mariadb:// percona:// tidb:// oceanbase://"
-    )?;
+    let addresses: Vec<String> = products().filter_map(Product::address).collect();
+    writeln!(out, "Servers by URL: {}", addresses.join(" "))?;
     Ok(())
 }
 
 fn list(engine: &str) -> anyhow::Result<()> {
     let engines = by_engine()?;
-    let Some(versions) = engines.get(engine) else {
+    let Some(versions) = engines.get(engine).filter(|versions| !versions.is_empty()) else {
         let names: Vec<&str> = engines.keys().copied().collect();
         bail!("unknown engine '{engine}'; available: {}", names.join(", "));
     };
@@ -102,7 +101,7 @@ pub(super) fn obtain(target: &str, line: &mut LiveLine) -> anyhow::Result<Tested
 
 fn uninstall(targets: &[String]) -> anyhow::Result<()> {
     let installed: Vec<Available> =
-        catalog()?.into_iter().filter(|available| available.state == State::Installed).collect();
+        versions()?.into_iter().filter(|available| available.state == State::Installed).collect();
     let mut chosen = Vec::new();
     for target in targets {
         let named = |available: &&Available| format!("{}@{}", available.engine, available.version) == *target;

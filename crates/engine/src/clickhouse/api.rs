@@ -3,9 +3,9 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::Path;
 
-use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use libloading::os::unix::{Library, RTLD_NOW};
 
-use crate::EngineError;
+use crate::{EngineError, library};
 
 /// A connection or a result of libchdb's.
 pub type Handle = *mut c_void;
@@ -46,19 +46,9 @@ api! {
 }
 
 impl Api {
-    /// Loads a shared library. It stays loaded as long as the process lives.
+    /// Loads a shared library.
     pub fn load(path: &Path) -> Result<&'static Api, EngineError> {
-        // SAFETY: loading runs the library's initialisers, which is what the user named this file for.
-        let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| {
-            EngineError::NotALibrary { path: path.to_path_buf(), reason: error.to_string() }
-        })?;
-        let api = Api::resolve(&library).map_err(|missing| EngineError::NotItsLibrary {
-            path: path.to_path_buf(),
-            engine: "ClickHouse",
-            missing,
-        })?;
-        std::mem::forget(library);
-        Ok(Box::leak(Box::new(api)))
+        Ok(Box::leak(Box::new(library::load(path, RTLD_NOW, "ClickHouse", Api::resolve)?)))
     }
 
     /// The library's own number, which is near that of the ClickHouse in it.

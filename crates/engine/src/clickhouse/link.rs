@@ -8,7 +8,7 @@ use dissent_core::sql::value::hex;
 
 use super::api::Connection;
 use super::errors;
-use super::home::Home;
+use crate::server::Home;
 
 /// What an engine needs of the way to it.
 pub trait Link {

@@ -2,10 +2,8 @@
 
 mod api;
 mod binary;
-mod choice;
+mod driver;
 mod errors;
-mod home;
-mod http;
 mod link;
 mod remote;
 mod types;
@@ -17,14 +15,14 @@ use std::time::Duration;
 use dissent_core::engine::{Engine, ErrorClass, Limits, Prepared, Reply, SqlError, Trouble};
 use dissent_core::sql::{DataType, Value};
 
-pub(crate) use choice::PRODUCT;
+pub(crate) use driver::Clickhouse;
 
-use crate::EngineError;
-use crate::own;
+use crate::product::Product;
+use crate::server::Home;
 use crate::url::ServerUrl;
+use crate::{EngineError, own};
 use api::Api;
 use binary::Unread;
-use home::Home;
 use link::{Library, Link, Question};
 use remote::Remote;
 
@@ -71,16 +69,17 @@ impl ClickhouseEngine {
         let api = Api::load(path)?;
         let what = format!("ClickHouse {}", api.version().unwrap_or_default()).trim_end().to_string();
         let refused = |reason: String| EngineError::NotStarted { what: what.clone(), reason };
-        let home = Home::new().map_err(|error| refused(format!("no directory for its data: {error}")))?;
-        let connection =
-            api.connect(home.path()).ok_or_else(|| refused("it opens no connection".to_string()))?;
+        let home = Home::on_disk("clickhouse")?;
+        let data = home.path().join("data");
+        let connection = api.connect(&data).ok_or_else(|| refused("it opens no connection".to_string()))?;
         ClickhouseEngine::open(Box::new(Library { connection, _home: home }), None).map_err(refused)
     }
 
     /// A server by its address.
-    pub(crate) fn connect(url: &ServerUrl) -> Result<ClickhouseEngine, EngineError> {
+    pub fn connect(product: &Product, url: &ServerUrl) -> Result<ClickhouseEngine, EngineError> {
         let refused = |reason: String| EngineError::NotStarted { what: url.to_string(), reason };
-        ClickhouseEngine::open(Box::new(Remote::new(url)), url.mark.as_deref()).map_err(refused)
+        let link = Box::new(Remote::new(product, url));
+        ClickhouseEngine::open(link, url.mark.as_deref()).map_err(refused)
     }
 
     fn open(link: Box<dyn Link>, mark: Option<&str>) -> Result<ClickhouseEngine, String> {
@@ -163,22 +162,6 @@ impl ClickhouseEngine {
         let at_once = self.command(&format!("DROP DATABASE IF EXISTS {database} SYNC"));
         at_once.or_else(|_| self.command(&format!("DROP DATABASE IF EXISTS {database}")))
     }
-}
-
-/// Drops the databases with the mark of this address.
-pub(crate) fn sweep(url: &ServerUrl) -> Result<(), String> {
-    let Some(mark) = &url.mark else { return Ok(()) };
-    let mut link = Remote::new(url);
-    let mut ask = |sql: &str| {
-        let limit = Duration::from_secs(10);
-        let question = Question { sql, format: "TabSeparated", parameters: &[], limit };
-        link.query(&question).map_err(|error| error.message)
-    };
-    let names = String::from_utf8_lossy(&ask("SELECT name FROM system.databases")?).into_owned();
-    for name in names.lines().filter(|name| own::is_marked(name, mark)) {
-        ask(&format!("DROP DATABASE IF EXISTS {name} SYNC"))?;
-    }
-    Ok(())
 }
 
 /// The name of the setting that a statement changes.

@@ -1,14 +1,14 @@
 //! A server that somebody else runs, by HTTP. User and password go in headers; addresses hold neither.
 
-use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
 use dissent_core::engine::SqlError;
+use ureq::Agent;
 
 use super::errors;
-use super::http::{Client, encode};
 use super::link::{Link, Question, lost};
 use crate::own;
+use crate::product::Product;
 use crate::url::ServerUrl;
 
 /// The engine's own limit comes first; a server that does not keep it within this time has hung.
@@ -18,8 +18,11 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const LONGEST_ANSWER: u64 = 256 << 20;
 
 pub struct Remote {
-    url: ServerUrl,
-    client: Client,
+    /// One connection, kept open between requests.
+    agent: Agent,
+    address: String,
+    user: String,
+    password: String,
     /// What the server keeps settings and the database in use under.
     session: String,
     /// Nothing is sent until it is renewed.
@@ -27,34 +30,51 @@ pub struct Remote {
 }
 
 impl Remote {
-    pub fn new(url: &ServerUrl) -> Remote {
-        let client = Client::new(&url.host, url.port.unwrap_or(8123), LONGEST_ANSWER);
-        Remote { url: url.clone(), client, session: own::fresh_name(None), broken: false }
-    }
-
-    fn path(&self, question: &Question) -> String {
-        // An answer is complete before it is sent: its status tells whether the statement succeeded.
-        let mut path = format!(
-            "/?session_id={}&session_timeout=600&wait_end_of_query=1&buffer_size=1048576&default_format={}",
-            self.session, question.format
-        );
-        for (at, value) in question.parameters.iter().enumerate() {
-            path.push_str(&format!("&param_p{}={}", at + 1, encode(value)));
+    pub fn new(product: &Product, url: &ServerUrl) -> Remote {
+        let host = match url.host() {
+            host if host.contains(':') => format!("[{host}]"),
+            host => host,
+        };
+        let port = url.port().or(product.descriptor.port).unwrap_or_default();
+        Remote {
+            agent: agent(),
+            address: format!("http://{host}:{port}/"),
+            user: url.user().or_else(|| product.descriptor.user.clone()).unwrap_or_default(),
+            password: url.password().unwrap_or_default(),
+            session: own::fresh_name(None),
+            broken: false,
         }
-        path
     }
 
     fn ask(&mut self, question: &Question) -> Result<Vec<u8>, SqlError> {
-        let path = self.path(question);
-        let mut headers = vec![("X-ClickHouse-User", self.url.user.as_deref().unwrap_or("default"))];
-        if let Some(password) = &self.url.password {
-            headers.push(("X-ClickHouse-Key", password.reveal()));
-        }
         let limit = question.limit + GRACE;
-        match self.client.post(&path, &headers, question.sql.as_bytes(), limit) {
-            Ok(answer) if answer.status == 200 => Ok(answer.body),
-            Ok(answer) => Err(errors::error(String::from_utf8_lossy(&answer.body).trim_end().to_string())),
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+        let mut request = self
+            .agent
+            .post(&self.address)
+            .config()
+            .timeout_global(Some(limit))
+            .build()
+            .header("X-ClickHouse-User", &self.user)
+            .query("session_id", &self.session)
+            .query("session_timeout", "600")
+            // An answer is complete before it is sent: its status tells whether the statement succeeded.
+            .query("wait_end_of_query", "1")
+            .query("buffer_size", "1048576")
+            .query("default_format", question.format);
+        if !self.password.is_empty() {
+            request = request.header("X-ClickHouse-Key", &self.password);
+        }
+        for (at, value) in question.parameters.iter().enumerate() {
+            request = request.query(format!("param_p{}", at + 1), value);
+        }
+        let answer = request.send(question.sql).and_then(|mut answer| {
+            let body = answer.body_mut().with_config().limit(LONGEST_ANSWER).read_to_vec()?;
+            Ok((answer.status(), body))
+        });
+        match answer {
+            Ok((status, body)) if status.is_success() => Ok(body),
+            Ok((_, body)) => Err(errors::error(String::from_utf8_lossy(&body).trim_end().to_string())),
+            Err(ureq::Error::Timeout(_)) => {
                 let seconds = limit.as_secs();
                 let mut error = lost(format!("the statement went on for {seconds} s, beyond its time limit"));
                 error.code = "hang".to_string();
@@ -63,6 +83,17 @@ impl Remote {
             Err(error) => Err(lost(error.to_string())),
         }
     }
+}
+
+fn agent() -> Agent {
+    let config = Agent::config_builder()
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .max_idle_connections(1)
+        .timeout_connect(Some(PATIENCE))
+        // Statements are for the server that was named, and for nobody between.
+        .proxy(None);
+    config.build().new_agent()
 }
 
 impl Link for Remote {
@@ -78,7 +109,7 @@ impl Link for Remote {
 
     /// A session of its own: a statement of the old one may go on in it, and would keep it locked.
     fn renew(&mut self) -> Result<(), String> {
-        self.client = Client::new(&self.url.host, self.url.port.unwrap_or(8123), LONGEST_ANSWER);
+        self.agent = agent();
         self.session = own::fresh_name(None);
         let start = Instant::now();
         let hello = Question { sql: "SELECT 1", format: "Null", parameters: &[], limit: GRACE };
@@ -96,4 +127,19 @@ impl Link for Remote {
     fn is_shared(&self) -> bool {
         true
     }
+}
+
+/// Drops the databases with the mark of this address.
+pub fn sweep(product: &Product, url: &ServerUrl) -> Result<(), String> {
+    let Some(mark) = &url.mark else { return Ok(()) };
+    let mut link = Remote::new(product, url);
+    let mut ask = |sql: &str| {
+        let question = Question { sql, format: "TabSeparated", parameters: &[], limit: PATIENCE };
+        link.query(&question).map_err(|error| error.message)
+    };
+    let names = String::from_utf8_lossy(&ask("SELECT name FROM system.databases")?).into_owned();
+    for name in names.lines().filter(|name| own::is_marked(name, mark)) {
+        ask(&format!("DROP DATABASE IF EXISTS {name} SYNC"))?;
+    }
+    Ok(())
 }

@@ -4,10 +4,10 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::Path;
 
-use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LAZY, RTLD_LOCAL, RTLD_NOW};
+use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LAZY, RTLD_NOW};
 
 use super::stub;
-use crate::EngineError;
+use crate::{EngineError, library};
 
 /// A handle of DuckDB's: database, connection, configuration, chunk, vector, type.
 pub type Handle = *mut c_void;
@@ -183,35 +183,22 @@ pub struct Api {
 }
 
 impl Api {
-    /// Loads a shared library. It stays loaded as long as the process lives: what comes out of it must
-    /// never dangle.
+    /// Loads a shared library, and before it the symbols that it wants of others.
     pub fn load(path: &Path) -> Result<&'static Api, EngineError> {
-        let not_loaded = |error: libloading::Error| EngineError::NotALibrary {
-            path: path.to_path_buf(),
-            reason: error.to_string(),
-        };
         let stub = stub::beside(path);
         let binding = if stub.is_file() {
             // SAFETY: our own file, which defines data and runs nothing. Its symbols must be seen by the
             // library that is loaded next.
-            let symbols =
-                unsafe { Library::open(Some(&stub), RTLD_NOW | RTLD_GLOBAL) }.map_err(not_loaded)?;
+            let symbols = unsafe { Library::open(Some(&stub), RTLD_NOW | RTLD_GLOBAL) }.map_err(|error| {
+                EngineError::NotALibrary { path: stub.clone(), reason: error.to_string() }
+            })?;
             std::mem::forget(symbols);
             // Not now: what the stub defines as data would be called as functions, which never happens.
             RTLD_LAZY
         } else {
             RTLD_NOW
         };
-        // SAFETY: loading runs the library's initialisers, which is what the user named this file for.
-        // Its own symbols stay its own (RTLD_LOCAL).
-        let library = unsafe { Library::open(Some(path), binding | RTLD_LOCAL) }.map_err(not_loaded)?;
-        let api = Api::resolve(&library).map_err(|missing| EngineError::NotItsLibrary {
-            path: path.to_path_buf(),
-            engine: "DuckDB",
-            missing,
-        })?;
-        std::mem::forget(library);
-        Ok(Box::leak(Box::new(api)))
+        Ok(Box::leak(Box::new(library::load(path, binding, "DuckDB", Api::resolve)?)))
     }
 
     fn resolve(library: &Library) -> Result<Api, &'static str> {

@@ -2,7 +2,7 @@
 
 mod api;
 mod cells;
-mod choice;
+mod driver;
 mod errors;
 mod prepared;
 mod stub;
@@ -20,7 +20,7 @@ use std::time::Duration;
 use dissent_core::engine::{Engine, ErrorClass, Limits, Prepared, Reply, Rows, SqlError, Trouble};
 use dissent_core::sql::{DataType, Value};
 
-pub(crate) use choice::PRODUCT;
+pub(crate) use driver::Duckdb;
 
 use crate::EngineError;
 use api::{Api, Chunks, Handle, RawResult, null};

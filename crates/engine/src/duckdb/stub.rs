@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::EngineError;
-use crate::store::Store;
+use crate::store::{Arrival, not_writable};
 
 /// Where a library's stub is, if it needs one.
 pub fn beside(library: &Path) -> PathBuf {
@@ -13,7 +13,7 @@ pub fn beside(library: &Path) -> PathBuf {
 }
 
 /// Compiles a stub beside the library, if it wants symbols of Python.
-pub fn make(store: &Store, library: &Path, what: &str) -> Result<(), EngineError> {
+pub fn make(arrival: &Arrival, library: &Path) -> Result<(), EngineError> {
     let not_read = |reason: String| EngineError::NotALibrary { path: library.to_path_buf(), reason };
     let bytes = std::fs::read(library).map_err(|error| not_read(error.to_string()))?;
     let wanted = undefined_symbols(&bytes).ok_or_else(|| not_read("it is no 64-bit ELF file".to_string()))?;
@@ -25,10 +25,9 @@ pub fn make(store: &Store, library: &Path, what: &str) -> Result<(), EngineError
     let source = library.with_file_name("python-symbols.c");
     // As large as the largest of them, a type object, several times over.
     let text: String = python.iter().map(|name| format!("char {name}[8192];\n")).collect();
-    std::fs::write(&source, text)
-        .map_err(|error| EngineError::NotWritable { path: source.clone(), error })?;
+    std::fs::write(&source, text).map_err(not_writable(&source))?;
     let arguments = ["-shared", "-fPIC"].map(String::from);
-    store.compiler().run(&arguments, &source, &beside(library), &format!("the symbols that {what} wants"))
+    arrival.compiler.run(&arguments, &source, &beside(library), arrival.wanted)
 }
 
 /// The names a shared library leaves to others to define.

@@ -1,22 +1,17 @@
 //! What the family's error numbers mean: the class of error each one is.
 
+use dissent_core::dialect::Descriptor;
 use dissent_core::engine::{ErrorClass, SqlError};
 use mysql::MySqlError;
 
-use super::Flavour;
-
 /// An error as the server told it.
-pub fn failure(error: MySqlError, flavour: Flavour) -> SqlError {
-    let class = class(error.code, &error.state, &error.message, flavour);
-    SqlError { class, code: error.code.to_string(), message: error.message }
+pub fn failure(error: MySqlError, engine: &Descriptor) -> SqlError {
+    let code = error.code.to_string();
+    let usual = || class(error.code, &error.state, &error.message);
+    SqlError { class: engine.error_class(&code).unwrap_or_else(usual), code, message: error.message }
 }
 
-pub fn class(code: u16, state: &str, message: &str, flavour: Flavour) -> ErrorClass {
-    if flavour == Flavour::OceanBase
-        && let Some(class) = class_of_oceanbase(code)
-    {
-        return class;
-    }
+fn class(code: u16, state: &str, message: &str) -> ErrorClass {
     match code {
         1064 | 1065 | 1149 => ErrorClass::Syntax,
         // Ambiguous column, wrong number of columns: states of a constraint and of a value, but found in
@@ -45,17 +40,6 @@ pub fn class(code: u16, state: &str, message: &str, flavour: Flavour) -> ErrorCl
     }
 }
 
-/// What OceanBase has no MySQL number for comes under its own.
-fn class_of_oceanbase(code: u16) -> Option<ErrorClass> {
-    Some(match code {
-        // "Internal error", and checks of its own that failed.
-        4016 | 4103 | 4377 => ErrorClass::Internal,
-        4012 | 4013 | 4019 | 4024 | 4030 | 4184 | 6212 | 5065 => ErrorClass::Limit,
-        4002 | 4007 => ErrorClass::Semantic,
-        _ => return None,
-    })
-}
-
 fn class_of_state(state: &str) -> ErrorClass {
     match state.get(..2) {
         Some("23") => ErrorClass::Constraint,
@@ -68,15 +52,13 @@ fn class_of_state(state: &str) -> ErrorClass {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use dissent_core::dialect::Files;
 
-    fn class_on(code: u16, state: &str, message: &str, flavour: Flavour) -> ErrorClass {
-        super::class(code, state, message, flavour)
-    }
+    use super::*;
 
     #[test]
     fn numbers_go_before_states() {
-        let class = |code, state| class_on(code, state, "", Flavour::Mysql);
+        let class = |code, state| super::class(code, state, "");
         assert_eq!(class(1064, "42000"), ErrorClass::Syntax);
         assert_eq!(class(1146, "42S02"), ErrorClass::Semantic);
         assert_eq!(class(1062, "23000"), ErrorClass::Constraint);
@@ -89,10 +71,13 @@ mod tests {
 
     #[test]
     fn an_error_is_internal_only_if_the_engine_says_so() {
-        let class = |message, flavour| class_on(1105, "HY000", message, flavour);
-        assert_eq!(class("Unknown error", Flavour::Mysql), ErrorClass::Runtime);
-        assert_eq!(class("Internal error in the optimizer", Flavour::Tidb), ErrorClass::Internal);
-        assert_eq!(class_on(4016, "HY000", "Internal error", Flavour::OceanBase), ErrorClass::Internal);
-        assert_eq!(class_on(4016, "HY000", "", Flavour::Mariadb), ErrorClass::Semantic);
+        let class = |name: &str, code, message: &str| {
+            let error = MySqlError { state: "HY000".to_string(), code, message: message.to_string() };
+            failure(error, &Files::built_in().descriptor(name).unwrap()).class
+        };
+        assert_eq!(class("mysql", 1105, "Unknown error"), ErrorClass::Runtime);
+        assert_eq!(class("tidb", 1105, "Internal error in the optimizer"), ErrorClass::Internal);
+        assert_eq!(class("oceanbase", 4016, "Internal error"), ErrorClass::Internal);
+        assert_eq!(class("mariadb", 4016, ""), ErrorClass::Semantic);
     }
 }

@@ -7,11 +7,12 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use mysql::Conn;
-use serde::{Deserialize, Serialize};
 
-use super::{Flavour, Login};
+use super::Login;
 use crate::EngineError;
-use crate::server::{Conduct, Home, Server, copy_tree};
+use crate::confine::Confinement;
+use crate::server::{Home, Server, copy_tree};
+use crate::store::{Arrival, not_writable};
 
 /// Longest wait for a server to answer; a busy machine is slow.
 const START_LIMIT: Duration = Duration::from_secs(60);
@@ -19,13 +20,35 @@ const START_LIMIT: Duration = Duration::from_secs(60);
 /// In the directory of an installed version: the unpacked packages, and a data directory to copy.
 const TREE: &str = "tree";
 const TEMPLATE: &str = "template";
-/// In the tree: a server that came with its libraries and a data directory, as MySQL 5.6 does.
-pub const PACKED: &str = "server";
+/// In the tree: a server that came with its libraries and a data directory.
+const PACKED: &str = "server";
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The programs of the family, by where they are in a tree; how they are initialised and started differs.
+const PROGRAMS: [(&str, Program); 4] = [
+    ("server/mysqld", Program::Packed),
+    ("pylibseekdb/seekdb", Program::Seekdb),
+    ("usr/sbin/mariadbd", Program::Mariadbd),
+    ("usr/sbin/mysqld", Program::Mysqld),
+];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Program {
+    Mysqld,
+    Mariadbd,
+    /// An old `mysqld` with its libraries and a data directory in one folder.
+    Packed,
+    /// OceanBase as one program.
+    Seekdb,
+}
+
+/// A server program on this machine, started for every engine that is opened.
 pub struct Installed {
-    pub flavour: Flavour,
-    pub root: PathBuf,
+    /// What messages call it.
+    name: String,
+    program: Program,
+    /// The program's file.
+    file: PathBuf,
+    root: PathBuf,
 }
 
 /// A server of our own. What it has is gone with it: it is killed, not asked to end.
@@ -51,43 +74,72 @@ impl Running {
 }
 
 impl Installed {
+    /// What is in the directory of a version.
+    pub fn at(name: &str, root: &Path) -> Result<Installed, EngineError> {
+        let tree = root.join(TREE);
+        let found = PROGRAMS.iter().map(|(path, program)| (tree.join(path), *program));
+        match found.into_iter().find(|(file, _)| file.is_file()) {
+            Some((file, program)) => {
+                Ok(Installed { name: name.to_string(), program, file, root: root.to_path_buf() })
+            }
+            None => {
+                let reason = format!("there is no program of a server in {}", tree.display());
+                Err(EngineError::NotStarted { what: name.to_string(), reason })
+            }
+        }
+    }
+
+    /// Makes an installation out of what was downloaded. Returns the version that its program says it has.
+    pub fn unpack(arrival: &Arrival) -> Result<String, EngineError> {
+        let tree = arrival.kept.join(TREE);
+        let place = match arrival.downloaded.join("mysqld").is_file() {
+            true => tree.join(PACKED),
+            false => tree.clone(),
+        };
+        std::fs::create_dir_all(place.parent().unwrap_or(&tree))
+            .and_then(|()| std::fs::rename(arrival.downloaded, &place))
+            .map_err(not_writable(&tree))?;
+        let installed = Installed::at(&arrival.wanted.name, arrival.kept)?;
+        // Not every archive keeps what may be run.
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&installed.file, mode).map_err(not_writable(&installed.file))?;
+        let found = installed.version()?;
+        if arrival.release.is(&found) {
+            installed.initialise()?;
+        }
+        Ok(found)
+    }
+
     fn tree(&self) -> PathBuf {
         self.root.join(TREE)
     }
 
-    /// The directory of a server that came packed.
-    fn packed(&self) -> Option<PathBuf> {
-        Some(self.tree().join(PACKED)).filter(|directory| directory.is_dir())
-    }
-
-    /// Complete, and not just begun.
-    pub fn is_there(&self) -> bool {
-        self.root.join(TEMPLATE).is_dir()
+    fn not_started(&self, reason: impl ToString) -> EngineError {
+        EngineError::NotStarted { what: self.name.clone(), reason: reason.to_string() }
     }
 
     pub fn start(&self) -> Result<Running, EngineError> {
-        let not_started = |reason: String| EngineError::NotStarted { what: self.to_string(), reason };
-        let io = |error: io::Error| not_started(error.to_string());
-        let home = Home::create(self.flavour.name(), 1 << 30)?;
+        let io = |error: io::Error| self.not_started(error);
+        let home = Home::create("mysql", 1 << 30)?;
         let data = home.path().join("data");
         copy_tree(&self.root.join(TEMPLATE), &data, None).map_err(io)?;
-        let socket = match self.flavour {
-            Flavour::OceanBase => data.join("run/sql.sock"),
+        let socket = match self.program {
+            Program::Seekdb => data.join("run/sql.sock"),
             _ => home.path().join("socket"),
         };
-        let command = match self.flavour {
-            Flavour::OceanBase => self.seekdb(&data),
+        let command = match self.program {
+            Program::Seekdb => self.seekdb(&data),
             _ => self.daemon(&home, &data, &socket)?,
         };
-        let conduct = Conduct { user: None, end: libc::SIGKILL, memory: None };
-        let mut server = Server::start(command, conduct, &home.path().join("log")).map_err(io)?;
-        let login = Login::private(self.flavour, socket);
+        let log = home.path().join("log");
+        let mut server = Server::start(command, Confinement::default(), &log).map_err(io)?;
+        let login = Login::private(socket);
         let attempt = || match Conn::new(login.options(Duration::from_secs(10))) {
             Ok(_) => Ok(()),
             Err(error) => Err(error.to_string()),
         };
-        server.until_ready(START_LIMIT, attempt).map_err(not_started)?;
-        if self.flavour == Flavour::OceanBase {
+        server.until_ready(START_LIMIT, attempt).map_err(|reason| self.not_started(reason))?;
+        if self.program == Program::Seekdb {
             warm_up(&login);
         }
         Ok(Running { login, server, _home: home })
@@ -110,18 +162,18 @@ impl Installed {
             "--innodb-fast-shutdown=2",
             "--innodb-use-native-aio=0",
         ]);
-        command.args(match self.flavour {
-            Flavour::Mariadb => &["--plugin-maturity=stable", "--log-warnings=1"][..],
-            _ if self.packed().is_some() => &["--log-warnings=1"],
-            _ => &["--mysqlx=OFF", "--log-error-verbosity=1"][..],
+        command.args(match self.program {
+            Program::Mariadbd => &["--plugin-maturity=stable", "--log-warnings=1"][..],
+            Program::Packed => &["--log-warnings=1"],
+            _ => &["--mysqlx=OFF", "--log-error-verbosity=1"],
         });
         Ok(command)
     }
 
     /// Where messages, character sets and scripts are: newer versions of MariaDB go by their own name.
     fn share(&self) -> PathBuf {
-        if let Some(packed) = self.packed() {
-            return packed.join("share");
+        if self.program == Program::Packed {
+            return self.tree().join(PACKED).join("share");
         }
         let [old, new] = ["mysql", "mariadb"].map(|name| self.tree().join("usr/share").join(name));
         if old.join("charsets").is_dir() { old } else { new }
@@ -144,9 +196,8 @@ impl Installed {
             "--innodb-doublewrite=0",
         ];
         options.extend(words.map(OsString::from));
-        match self.flavour {
-            Flavour::Mariadb => options.push("--innodb-log-file-size=4M".into()),
-            _ if self.packed().is_some() => options.push("--innodb-log-file-size=4M".into()),
+        match self.program {
+            Program::Mariadbd | Program::Packed => options.push("--innodb-log-file-size=4M".into()),
             // Without the second it looks for a directory that is not there and gives up.
             _ => options
                 .extend(["--innodb-redo-log-capacity=8M", "--secure-file-priv=NULL"].map(OsString::from)),
@@ -162,15 +213,12 @@ impl Installed {
     /// The server under the loader of its own tree: neither it nor its libraries are the system's.
     fn program(&self) -> Result<Command, EngineError> {
         let tree = self.tree();
-        if let Some(packed) = self.packed() {
-            let mut command = Command::new(packed.join("mysqld"));
-            command.env("LD_LIBRARY_PATH", &packed);
+        if self.program == Program::Packed {
+            let mut command = Command::new(&self.file);
+            command.env("LD_LIBRARY_PATH", tree.join(PACKED));
             return Ok(command);
         }
-        let not_there = |what: &str| EngineError::NotStarted {
-            what: self.to_string(),
-            reason: format!("{what} is missing in {}", tree.display()),
-        };
+        let not_there = |what: &str| self.not_started(format!("{what} is missing in {}", tree.display()));
         let mut libraries = Vec::new();
         for parent in [tree.join("lib"), tree.join("usr/lib")] {
             let entries = std::fs::read_dir(parent).into_iter().flatten().flatten();
@@ -181,13 +229,9 @@ impl Installed {
         let is_loader = |name: &str| name.starts_with("ld-linux") && name.contains(".so");
         let mut loaders = loader.filter(|entry| is_loader(&entry.file_name().to_string_lossy()));
         let loader = loaders.next().ok_or_else(|| not_there("the loader"))?.path();
-        let daemon = match self.flavour {
-            Flavour::Mariadb => "usr/sbin/mariadbd",
-            _ => "usr/sbin/mysqld",
-        };
         let path = std::env::join_paths(libraries).map_err(|_| not_there("a directory that can be named"))?;
         let mut command = Command::new(loader);
-        command.arg("--library-path").arg(path).arg(tree.join(daemon));
+        command.arg("--library-path").arg(path).arg(&self.file);
         Ok(command)
     }
 
@@ -202,7 +246,7 @@ impl Installed {
         if unsafe { libc::geteuid() } != 0 {
             command.args(["--user", "--map-root-user"]);
         }
-        command.args(["--net", "sh", "-c", NETWORK]).arg(self.tree().join("pylibseekdb/seekdb"));
+        command.args(["--net", "sh", "-c", NETWORK]).arg(&self.file);
         command.args(["--nodaemon", "--port", "2881", "--log-level", "ERROR", "--base-dir"]).arg(data);
         for parameter in ["datafile_size=256M", "log_disk_size=2G", "memory_limit=2G"] {
             command.args(["--parameter", parameter]);
@@ -211,15 +255,13 @@ impl Installed {
     }
 
     /// What the program says its version is.
-    pub fn version(&self) -> Result<String, EngineError> {
-        let mut command = match self.flavour {
-            Flavour::OceanBase => Command::new(self.tree().join("pylibseekdb/seekdb")),
+    fn version(&self) -> Result<String, EngineError> {
+        let mut command = match self.program {
+            Program::Seekdb => Command::new(&self.file),
             _ => self.program()?,
         };
-        let output =
-            command.arg("--version").stdin(Stdio::null()).output().map_err(|error| {
-                EngineError::NotStarted { what: self.to_string(), reason: error.to_string() }
-            })?;
+        command.arg("--version").stdin(Stdio::null());
+        let output = command.output().map_err(|error| self.not_started(error))?;
         // It is the first word with a point between digits.
         let text =
             format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -229,27 +271,26 @@ impl Installed {
     }
 
     /// Makes the data directory that every start copies.
-    pub fn initialise(&self) -> Result<(), EngineError> {
+    fn initialise(&self) -> Result<(), EngineError> {
         let template = self.root.join(TEMPLATE);
-        let failed = |reason: String| EngineError::NotStarted { what: self.to_string(), reason };
         // Under another name until it is complete.
         let unfinished = self.root.join("unfinished");
-        let made = match self.flavour {
+        let made = match self.program {
             // It makes its own when it starts, as quickly as it could be copied.
-            Flavour::OceanBase => std::fs::create_dir(&unfinished).map_err(|error| error.to_string()),
-            Flavour::Mariadb => self.bootstrap(&unfinished),
-            _ if self.packed().is_some() => {
+            Program::Seekdb => std::fs::create_dir(&unfinished).map_err(|error| error.to_string()),
+            Program::Mariadbd => self.bootstrap(&unfinished),
+            Program::Packed => {
                 let data = self.tree().join(PACKED).join("data/mysql");
                 copy_tree(&data, &unfinished, None).map_err(|error| error.to_string())
             }
-            _ => {
+            Program::Mysqld => {
                 let mut command = self.program()?;
                 command.args(self.common(&unfinished)).args(["--initialize-insecure", "--mysqlx=OFF"]);
                 finish(command, b"")
             }
         };
-        made.map_err(failed)?;
-        std::fs::rename(&unfinished, &template).map_err(|error| failed(error.to_string()))
+        made.map_err(|reason| self.not_started(reason))?;
+        std::fs::rename(&unfinished, &template).map_err(|error| self.not_started(error))
     }
 
     /// What `mariadb-install-db` does, without what only a server that stays needs.
@@ -265,12 +306,6 @@ impl Installed {
         let mut command = self.program().map_err(|error| error.to_string())?;
         command.args(self.common(data)).args(["--bootstrap", "--log-warnings=0"]);
         finish(command, &script)
-    }
-}
-
-impl std::fmt::Display for Installed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.flavour.name())
     }
 }
 

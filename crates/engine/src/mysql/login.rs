@@ -4,56 +4,44 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use mysql::OptsBuilder;
-use serde::{Deserialize, Serialize};
 
-use super::Flavour;
-use crate::url::{Secret, ServerUrl};
+use crate::product::Product;
+use crate::url::ServerUrl;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Never printed: it holds a password.
+#[derive(Clone)]
 pub struct Login {
-    pub flavour: Flavour,
-    pub address: Address,
+    address: Address,
     user: String,
-    password: Option<Secret>,
+    password: Option<String>,
     /// What the names of our databases contain.
-    #[serde(default)]
     pub mark: Option<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Address {
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Address {
     Socket(PathBuf),
     Host { name: String, port: u16 },
 }
 
 impl Login {
     /// A server of our own, which trusts whoever reaches its socket.
-    pub fn private(flavour: Flavour, socket: PathBuf) -> Login {
-        Login {
-            flavour,
-            address: Address::Socket(socket),
-            user: "root".to_string(),
-            password: None,
-            mark: None,
-        }
+    pub fn private(socket: PathBuf) -> Login {
+        Login { address: Address::Socket(socket), user: "root".to_string(), password: None, mark: None }
     }
 
-    /// Somebody's server. Without a password in its address there may be one in the environment, where the
-    /// family's own clients look.
-    pub fn given(flavour: Flavour, url: &ServerUrl) -> Login {
-        let from_environment = || std::env::var("MYSQL_PWD").ok().map(Secret::new);
-        let address = if url.host.starts_with('/') {
-            Address::Socket(url.host.clone().into())
+    /// Somebody's server.
+    pub fn given(product: &Product, url: &ServerUrl) -> Login {
+        let (engine, host) = (&product.descriptor, url.host());
+        let address = if host.starts_with('/') {
+            Address::Socket(host.into())
         } else {
-            let port = url.port.unwrap_or_else(|| flavour.default_port());
-            Address::Host { name: url.host.clone(), port }
+            Address::Host { name: host, port: url.port().or(engine.port).unwrap_or_default() }
         };
         Login {
-            flavour,
             address,
-            user: url.user.clone().unwrap_or_else(|| "root".to_string()),
-            password: url.password.clone().or_else(from_environment),
+            user: url.user().or_else(|| engine.user.clone()).unwrap_or_default(),
+            password: url.password(),
             mark: url.mark.clone(),
         }
     }
@@ -62,7 +50,7 @@ impl Login {
     pub fn options(&self, patience: Duration) -> OptsBuilder {
         let options = OptsBuilder::new()
             .user(Some(&self.user))
-            .pass(self.password.as_ref().map(|secret| secret.reveal()))
+            .pass(self.password.as_ref())
             .prefer_socket(false)
             // Given, so that it need not be asked for.
             .max_allowed_packet(Some(64 << 20))
@@ -80,12 +68,13 @@ impl Login {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::product;
 
     #[test]
-    fn an_address_has_its_flavours_port_and_shows_no_password() {
-        let url = ServerUrl::parse("tidb://me:hunter2@db.example/").unwrap();
-        let login = Login::given(Flavour::Tidb, &url);
+    fn an_address_that_says_little_means_what_is_usual_for_the_engine() {
+        let url = ServerUrl::parse("tidb://db.example/").unwrap();
+        let login = Login::given(product::by_name("tidb").unwrap(), &url);
         assert_eq!(login.address, Address::Host { name: "db.example".to_string(), port: 4000 });
-        assert!(!format!("{login:?}").contains("hunter2"));
+        assert_eq!(login.user, "root");
     }
 }

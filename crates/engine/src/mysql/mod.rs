@@ -1,106 +1,38 @@
-//! The MySQL family over its wire: MySQL, MariaDB, Percona Server, TiDB and OceanBase; a private server
-//! of our own, or one given by URL.
+//! MySQL and what speaks its protocol: a private server of an installed version, or one that somebody else runs, on
+//! which we use only databases that we made.
 
 mod binary;
-mod choice;
 mod codes;
+mod driver;
 mod installed;
 mod login;
-mod releases;
 mod values;
 
 use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::time::Duration;
 
-use dissent_core::dialect::Version;
 use dissent_core::engine::{Engine, ErrorClass, Limits, Prepared, Reply, Rows, SqlError, Trouble};
 use dissent_core::sql::{DataType, Value};
 use mysql::prelude::{Protocol, Queryable};
 use mysql::{Conn, Params, QueryResult};
-use serde::{Deserialize, Serialize};
 
-use crate::EngineError;
-use crate::own;
-pub(crate) use choice::{MARIADB, MYSQL, OCEANBASE, PERCONA, TIDB};
-pub use installed::Installed;
-use installed::Running;
-pub use login::Login;
+use crate::product::Product;
+use crate::{EngineError, own};
+pub(crate) use driver::Mysql;
+use installed::{Installed, Running};
+use login::Login;
 
 /// What a server may take beyond a statement's limit before it is interrupted from outside.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// The members of the family, as far as they differ in how they are spoken to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Flavour {
-    Mysql,
-    Mariadb,
-    Percona,
-    Tidb,
-    #[serde(rename = "oceanbase")]
-    OceanBase,
-}
-
-impl Flavour {
-    /// The engine in targets and URLs, and the dialect it speaks.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Flavour::Mysql => "mysql",
-            Flavour::Mariadb => "mariadb",
-            Flavour::Percona => "percona",
-            Flavour::Tidb => "tidb",
-            Flavour::OceanBase => "oceanbase",
-        }
-    }
-
-    fn default_port(self) -> u16 {
-        match self {
-            Flavour::Tidb => 4000,
-            Flavour::OceanBase => 2881,
-            _ => 3306,
-        }
-    }
-
-    /// The engine's own limit for a statement; versions that have none are interrupted from outside.
-    fn time_limit(self, millis: u64, version: &str) -> Option<String> {
-        Some(match self {
-            Flavour::Mysql | Flavour::Percona if Version::parse(version) < Version::parse("5.7.8") => {
-                return None;
-            }
-            Flavour::Mysql | Flavour::Percona | Flavour::Tidb => format!("max_execution_time={millis}"),
-            Flavour::Mariadb => format!("max_statement_time={}", millis as f64 / 1000.0),
-            Flavour::OceanBase => format!("ob_query_timeout={}", millis * 1000),
-        })
-    }
-
-    /// The number in what `VERSION()` returns: relatives put the version they imitate first.
-    fn version_in(self, told: &str) -> String {
-        let own = match self {
-            Flavour::Tidb | Flavour::OceanBase => told.rsplit_once("-v").map_or(told, |(_, own)| own),
-            _ => told,
-        };
-        own.split(['-', '+', ' ']).next().unwrap_or(own).to_string()
-    }
-}
-
-/// A server to use.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Place {
-    /// A program on this machine, started for every engine that is opened.
-    Installed(Installed),
-    /// Somebody's server; only databases that we made ourselves are touched.
-    Given(Login),
-}
-
 /// One connection, one database of its own.
 pub struct MysqlEngine {
-    flavour: Flavour,
-    place: Place,
+    product: &'static Product,
     login: Login,
-    /// Our own server. Ended after the connection.
+    /// Our own server, and what it is started from. Ended after the connection.
     running: Option<Running>,
+    installed: Option<Installed>,
     /// Absent after it broke, until the next reset.
     conn: Option<Conn>,
     version: String,
@@ -114,20 +46,29 @@ pub struct MysqlEngine {
 }
 
 impl MysqlEngine {
-    pub fn open(place: &Place) -> Result<MysqlEngine, EngineError> {
-        let (login, running) = match place {
-            Place::Installed(installed) => {
-                let running = installed.start()?;
-                (running.login.clone(), Some(running))
-            }
-            Place::Given(login) => (login.clone(), None),
-        };
-        let (flavour, database) = (login.flavour, own::fresh_name(login.mark.as_deref()));
+    /// On a server of our own.
+    fn start(product: &'static Product, installed: Installed) -> Result<MysqlEngine, EngineError> {
+        let running = installed.start()?;
+        MysqlEngine::open(product, running.login.clone(), Some(running), Some(installed))
+    }
+
+    /// On somebody's server; only databases that we made ourselves are touched.
+    fn connect_to(product: &'static Product, login: Login) -> Result<MysqlEngine, EngineError> {
+        MysqlEngine::open(product, login, None, None)
+    }
+
+    fn open(
+        product: &'static Product,
+        login: Login,
+        running: Option<Running>,
+        installed: Option<Installed>,
+    ) -> Result<MysqlEngine, EngineError> {
+        let database = own::fresh_name(login.mark.as_deref());
         let mut engine = MysqlEngine {
-            flavour,
-            place: place.clone(),
+            product,
             login,
             running,
+            installed,
             conn: None,
             version: String::new(),
             limits: Limits::default(),
@@ -136,13 +77,12 @@ impl MysqlEngine {
             prepared: HashMap::new(),
             last_prepared: 0,
         };
-        let unusable = |reason: String| EngineError::NotStarted { what: flavour.name().to_string(), reason };
-        let mut conn = engine.connect().map_err(|error| unusable(told(&error)))?;
-        let version: Option<String> =
-            conn.query_first("SELECT VERSION()").map_err(|error| unusable(told(&error)))?;
-        engine.version = flavour.version_in(&version.unwrap_or_default());
+        let unusable = |error: mysql::Error| product.not_started(told(&error));
+        let mut conn = engine.connect().map_err(unusable)?;
+        let version: Option<String> = conn.query_first("SELECT VERSION()").map_err(unusable)?;
+        engine.version = version_in(product.descriptor.own_version(&version.unwrap_or_default()));
         engine.conn = Some(conn);
-        engine.reset().map_err(|Trouble(reason)| unusable(reason))?;
+        engine.reset().map_err(|Trouble(reason)| product.not_started(reason))?;
         Ok(engine)
     }
 
@@ -177,7 +117,7 @@ impl MysqlEngine {
     }
 
     fn restart(&mut self) -> Result<(), Trouble> {
-        if let Place::Installed(installed) = &self.place {
+        if let Some(installed) = &self.installed {
             // The old one's memory first.
             self.running = None;
             let running = installed.start().map_err(|error| Trouble(error.to_string()))?;
@@ -204,7 +144,7 @@ impl MysqlEngine {
     fn settle(&self, conn: &mut Conn) -> mysql::Result<()> {
         conn.select_db(&self.database)?;
         conn.query_drop("SET NAMES utf8mb4")?;
-        let limit = self.flavour.time_limit(self.limits.millis, &self.version);
+        let limit = self.product.descriptor.time_limit(self.limits.millis, &self.version);
         let limit = limit.map(|limit| format!(", {limit}")).unwrap_or_default();
         conn.query_drop(format!("SET sql_mode='{SQL_MODE}', time_zone='+00:00'{limit}"))
     }
@@ -221,7 +161,7 @@ impl MysqlEngine {
         match ask(conn, &self.limits) {
             Ok(answer) => Ok(Ok(answer)),
             Err(mysql::Error::MySqlError(error)) => {
-                let failure = codes::failure(error, self.flavour);
+                let failure = codes::failure(error, &self.product.descriptor);
                 if failure.class == ErrorClass::ConnectionLost {
                     self.conn = None;
                 }
@@ -267,7 +207,7 @@ impl MysqlEngine {
 }
 
 /// Drops the databases with the mark of this login.
-pub fn sweep(login: &Login) -> Result<(), String> {
+fn sweep(login: &Login) -> Result<(), String> {
     let Some(mark) = &login.mark else { return Ok(()) };
     let swept = Conn::new(login.options(GRACE + GRACE)).and_then(|mut conn| {
         let names: Vec<String> = conn.query("SHOW DATABASES")?;
@@ -277,6 +217,11 @@ pub fn sweep(login: &Login) -> Result<(), String> {
         Ok(())
     });
     swept.map_err(|error| told(&error))
+}
+
+/// The number at the start of what `VERSION()` returns.
+fn version_in(told: &str) -> String {
+    told.split(['-', '+', ' ']).next().unwrap_or(told).to_string()
 }
 
 /// Strict, and no column without an aggregate (SOUNDNESS 1); words that all relatives know.

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use super::private::{self, PROGRAMS};
 use crate::EngineError;
-use crate::store::package::Package;
+use crate::store::{Arrival, not_writable};
 
 /// What only those need who compile against it.
 const NOT_NEEDED: [&str; 4] = ["include", "lib/pkgconfig", "lib/postgresql/pgxs", "share/doc"];
@@ -23,19 +23,17 @@ struct Link {
     target: String,
 }
 
-/// Makes an installation in the empty directory `into` out of an unpacked package's programs.
-pub fn install(package: &Package, unpacked: &Path, into: &Path, version: &str) -> Result<(), EngineError> {
-    let programs = into.join(PROGRAMS);
-    let unwritable = |error| EngineError::NotWritable { path: into.to_path_buf(), error };
-    crate::server::copy_tree(unpacked, &programs, None).map_err(unwritable)?;
-    tidy(&programs).map_err(unwritable)?;
-    let found = version_of(&programs);
-    if found.as_deref() != Some(version) {
-        let found = found.unwrap_or_else(|| "programs that do not run".to_string());
-        let (package, wanted) = (package.to_string(), format!("PostgreSQL {version}"));
-        return Err(EngineError::WrongVersion { package, wanted, found });
+/// Makes an installation out of an unpacked package's programs. Returns the version they say they have.
+pub fn install(arrival: &Arrival) -> Result<String, EngineError> {
+    let programs = arrival.kept.join(PROGRAMS);
+    let unwritable = not_writable(arrival.kept);
+    std::fs::rename(arrival.downloaded, &programs).map_err(&unwritable)?;
+    tidy(&programs).map_err(&unwritable)?;
+    let found = version_of(&programs).unwrap_or_else(|| "programs that do not run".to_string());
+    if arrival.release.is(&found) {
+        private::make_template(arrival.kept, &arrival.wanted.name)?;
     }
-    private::make_template(into, version)
+    Ok(found)
 }
 
 fn tidy(programs: &Path) -> io::Result<()> {

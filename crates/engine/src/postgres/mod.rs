@@ -1,7 +1,7 @@
 //! PostgreSQL and what speaks its protocol: a private server of an installed version, or one that
 //! somebody else runs, on which we use only databases that we made.
 
-mod choice;
+mod driver;
 mod install;
 mod private;
 mod sqlstate;
@@ -9,20 +9,19 @@ mod value;
 mod wire;
 
 use std::io::{self, ErrorKind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use dissent_core::engine::{Engine, ErrorClass, Limits, Prepared, Reply, SqlError, Trouble};
 use dissent_core::sql::{DataType, Value};
-use serde::{Deserialize, Serialize};
 
-use crate::EngineError;
-use crate::own;
+use crate::product::Product;
 use crate::url::ServerUrl;
+use crate::{EngineError, own};
 use private::Private;
 use wire::{Address, Login, Wire};
 
-pub(crate) use choice::{COCKROACHDB, POSTGRES};
+pub(crate) use driver::Postgres;
 
 /// The engine's own limit comes first; a server that does not keep it within this time has hung.
 const GRACE: Duration = Duration::from_secs(3);
@@ -32,79 +31,73 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 /// Emptying a database leaves dead rows in the server's catalogs: a new one now and then.
 const RESETS_PER_DATABASE: u32 = 200;
 
-/// Where the server is, or from what it can be started.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Place {
-    Private { installation: PathBuf, version: String },
-    Remote(ServerUrl),
+/// A server, and how to log in to it.
+struct Host {
+    product: &'static Product,
+    /// The server in messages.
+    name: String,
+    place: Place,
+    address: Address,
+    login: Login,
+    /// What the names of our databases contain.
+    mark: Option<String>,
 }
 
-impl Place {
-    pub fn open(&self) -> Result<PostgresEngine, EngineError> {
-        let host = match self {
-            Place::Private { installation, version } => {
-                Host::Private { place: self.clone(), private: Private::start(installation, version)? }
-            }
-            Place::Remote(url) => Host::Remote(url.clone()),
-        };
-        let mut engine = PostgresEngine {
-            host,
-            version: String::new(),
-            limits: Limits { millis: MILLIS, ..Limits::default() },
-            wire: None,
-            database: None,
-            resets: 0,
-            last_prepared: 0,
-        };
-        match engine.renew(false) {
-            Ok(()) => Ok(engine),
-            Err(reason) => Err(EngineError::NotStarted { what: engine.host.name(), reason }),
-        }
-    }
-}
-
-enum Host {
-    Private { place: Place, private: Private },
-    Remote(ServerUrl),
+enum Place {
+    /// A server of our own, and what it was started from.
+    Private { private: Private, installation: PathBuf, version: String },
+    /// Somebody else's.
+    Remote,
 }
 
 impl Host {
-    fn name(&self) -> String {
-        match self {
-            Host::Private { place: Place::Private { version, .. }, .. } => format!("PostgreSQL {version}"),
-            Host::Private { .. } => "PostgreSQL".to_string(),
-            Host::Remote(url) => url.to_string(),
-        }
+    /// A server of our own.
+    fn start(product: &'static Product, installation: &Path, version: &str) -> Result<Host, EngineError> {
+        let name = format!("{} {version}", product.title());
+        let private = Private::start(installation, &name, version)?;
+        let (address, login) = (private.address().clone(), private::login());
+        let place = Place::Private {
+            private,
+            installation: installation.to_path_buf(),
+            version: version.to_string(),
+        };
+        Ok(Host { product, name, place, address, login, mark: None })
     }
 
-    fn mark(&self) -> Option<&str> {
-        match self {
-            Host::Private { .. } => None,
-            Host::Remote(url) => url.mark.as_deref(),
+    /// Somebody else's server.
+    fn reach(product: &'static Product, url: &ServerUrl) -> Host {
+        let descriptor = &product.descriptor;
+        let login = Login {
+            user: url.user().or_else(|| descriptor.user.clone()).unwrap_or_default(),
+            password: url.password(),
+            database: url.database().or_else(|| descriptor.database.clone()).unwrap_or_default(),
+            version_parameter: descriptor.version_parameter.clone(),
+        };
+        let address = Address::of(&url.host(), url.port().or(descriptor.port).unwrap_or_default());
+        let (name, mark) = (url.to_string(), url.mark.clone());
+        Host { product, name, place: Place::Remote, address, login, mark }
+    }
+
+    fn restart(&mut self) -> Result<(), EngineError> {
+        if let Place::Private { private, installation, version } = &mut self.place {
+            *private = Private::start(installation, &self.name, version)?;
+            self.address = private.address().clone();
         }
+        Ok(())
+    }
+
+    fn is_remote(&self) -> bool {
+        matches!(self.place, Place::Remote)
     }
 
     /// Connects to a database; absent: the one to make others from.
     fn connect(&self, database: Option<&str>) -> Result<Wire, String> {
-        let (address, login) = match self {
-            Host::Private { private, .. } => {
-                let database = database.unwrap_or("postgres");
-                (private.address().clone(), Login { user: private::USER, password: None, database })
-            }
-            Host::Remote(url) => {
-                let port = url.port.unwrap_or(choice::default_port(&url.scheme));
-                let user = url.user.as_deref().unwrap_or(choice::default_user(&url.scheme));
-                let password = url.password.as_ref().map(|password| password.reveal());
-                let first = url.database.as_deref().unwrap_or(choice::default_database(&url.scheme));
-                let login = Login { user, password, database: database.unwrap_or(first) };
-                (Address::of(&url.host, port), login)
-            }
-        };
-        Wire::connect(&address, &login, CONNECT_LIMIT)
+        let database = database.unwrap_or(&self.login.database);
+        Wire::connect(&self.address, &self.login, database, CONNECT_LIMIT)
     }
 }
 
+/// One connection, one database of its own.
 pub struct PostgresEngine {
     host: Host,
     version: String,
@@ -118,13 +111,27 @@ pub struct PostgresEngine {
 }
 
 impl PostgresEngine {
+    fn open(host: Host) -> Result<PostgresEngine, EngineError> {
+        let mut engine = PostgresEngine {
+            host,
+            version: String::new(),
+            limits: Limits { millis: MILLIS, ..Limits::default() },
+            wire: None,
+            database: None,
+            resets: 0,
+            last_prepared: 0,
+        };
+        match engine.renew(false) {
+            Ok(()) => Ok(engine),
+            Err(reason) => Err(EngineError::NotStarted { what: engine.host.name.clone(), reason }),
+        }
+    }
+
     /// A new database and a new connection to it; if it is asked for, on a new server, where that is ours.
     fn renew(&mut self, restart: bool) -> Result<(), String> {
         self.wire = None;
-        if let Host::Private { place: Place::Private { installation, version }, private } = &mut self.host
-            && restart
-        {
-            *private = Private::start(installation, version).map_err(|error| error.to_string())?;
+        if restart && !self.host.is_remote() {
+            self.host.restart().map_err(|error| error.to_string())?;
             self.database = None;
         }
         let mut first = self.connect_patiently()?;
@@ -132,7 +139,7 @@ impl PostgresEngine {
         if let Some(old) = self.database.take() {
             drop_database(&mut first, &old);
         }
-        let name = own::fresh_name(self.host.mark());
+        let name = own::fresh_name(self.host.mark.as_deref());
         create_database(&mut first, &name)?;
         self.database = Some(name);
         let mut wire = self.host.connect(self.database.as_deref())?;
@@ -157,7 +164,7 @@ impl PostgresEngine {
 
     /// It was there, and only somebody else can start it again.
     fn is_waited_for(&self) -> bool {
-        self.database.is_some() && matches!(self.host, Host::Remote(_))
+        self.database.is_some() && self.host.is_remote()
     }
 
     fn timeout(&self) -> String {
@@ -185,24 +192,31 @@ impl PostgresEngine {
             return Reply::Failed(SqlError { class, code, message: "the server is gone".to_string() });
         };
         match wire.set_limit(limit).and_then(|()| ask(wire, self.limits.rows)) {
+            Ok(Reply::Failed(error)) => Reply::Failed(self.classed(error)),
             Ok(reply) => reply,
             Err(error) => Reply::Failed(self.lost(error)),
         }
     }
 
+    /// An error by what the engine's descriptor says of its code, where it does.
+    fn classed(&self, error: SqlError) -> SqlError {
+        let class = self.host.product.descriptor.error_class(&error.code).unwrap_or(error.class);
+        SqlError { class, ..error }
+    }
+
     fn lost(&mut self, error: io::Error) -> SqlError {
         let hung = matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut);
         self.wire = None;
-        let (code, message) = match &mut self.host {
+        let (code, message) = match &mut self.host.place {
             _ if hung => {
                 let seconds = (Duration::from_millis(self.limits.millis) + GRACE).as_secs();
                 ("hang", format!("the statement went on for {seconds} s, beyond its time limit"))
             }
-            Host::Private { private, .. } => {
+            Place::Private { private, .. } => {
                 let words = private.last_words();
                 ("server-gone", words.unwrap_or_else(|| error.to_string()))
             }
-            Host::Remote(_) => ("server-gone", error.to_string()),
+            Place::Remote => ("server-gone", error.to_string()),
         };
         SqlError { class: ErrorClass::ConnectionLost, code: code.to_string(), message }
     }
@@ -222,7 +236,7 @@ impl Engine for PostgresEngine {
             true if worn => self.renew(false).or_else(|_| self.renew(true)),
             _ => self.renew(true),
         };
-        renewed.map_err(|reason| Trouble(format!("{} cannot be reset: {reason}", self.host.name())))
+        renewed.map_err(|reason| Trouble(format!("{} cannot be reset: {reason}", self.host.name)))
     }
 
     fn execute(&mut self, sql: &str) -> Result<Reply, Trouble> {
@@ -269,7 +283,7 @@ fn name_of(statement: &Prepared) -> String {
 impl Drop for PostgresEngine {
     fn drop(&mut self) {
         self.wire = None;
-        if let (Host::Remote(_), Some(database)) = (&self.host, self.database.take())
+        if let (true, Some(database)) = (self.host.is_remote(), self.database.take())
             && let Ok(mut wire) = self.host.connect(None)
         {
             drop_database(&mut wire, &database);
@@ -278,9 +292,9 @@ impl Drop for PostgresEngine {
 }
 
 /// Drops the databases with the mark of this address.
-pub fn sweep(url: &ServerUrl) -> Result<(), String> {
+fn sweep(product: &'static Product, url: &ServerUrl) -> Result<(), String> {
     let Some(mark) = &url.mark else { return Ok(()) };
-    let mut wire = Host::Remote(url.clone()).connect(None)?;
+    let mut wire = Host::reach(product, url).connect(None)?;
     let names = match wire.query("SELECT datname FROM pg_database", usize::MAX) {
         Ok(Reply::Rows(rows)) => rows.values,
         other => return told(other),
@@ -320,7 +334,7 @@ fn drop_database(wire: &mut Wire, name: &str) {
     }
 }
 
-/// `17.10` out of `17.10 (Debian …)`, `v23.1.11` out of `CockroachDB CCL v23.1.11 (…)`.
+/// `17.10` out of `17.10 (Debian …)`, `23.1.11` out of `Relative CCL v23.1.11 (…)`.
 fn version_of(wire: &Wire) -> String {
     let told = wire.server_version();
     let word =

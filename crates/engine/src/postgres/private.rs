@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use super::wire::{Address, Login, Wire};
 use crate::EngineError;
-use crate::server::{Conduct, Home, Server, User, copy_tree};
+use crate::confine::{Confinement, User};
+use crate::server::{Home, Server, copy_tree};
 
-/// The superuser of private servers, who may log in without a password.
-pub const USER: &str = "postgres";
+/// The superuser of private servers, who may log in without a password, and the database that is always there.
+const USER: &str = "postgres";
 /// Where an installation keeps its programs, and the data directory that servers begin with.
 pub const PROGRAMS: &str = "native";
 pub const TEMPLATE: &str = "template";
@@ -54,9 +55,19 @@ const SETTINGS: &[&str] = &[
 /// Settings that came with a version.
 const LATER_SETTINGS: &[(u32, &str)] = &[(11, "jit=off")];
 
-/// Ends the server and all its processes at once.
-fn conduct(user: Option<User>) -> Conduct {
-    Conduct { user, end: libc::SIGQUIT, memory: Some(MEMORY) }
+/// The signal ends the server and all its processes at once.
+fn confinement(user: Option<User>) -> Confinement {
+    Confinement { user, end: libc::SIGQUIT, memory_bytes: Some(MEMORY), ..Confinement::default() }
+}
+
+/// As whom to log in to a private server.
+pub fn login() -> Login {
+    Login { user: USER.to_string(), password: None, database: USER.to_string(), version_parameter: None }
+}
+
+/// What a server of this name does wrong when it is started.
+fn not_started(name: &str) -> impl Fn(String) -> EngineError {
+    move |reason| EngineError::NotStarted { what: name.to_string(), reason }
 }
 
 pub struct Private {
@@ -67,9 +78,9 @@ pub struct Private {
 }
 
 impl Private {
-    pub fn start(installation: &Path, version: &str) -> Result<Private, EngineError> {
-        let failed =
-            |reason: String| EngineError::NotStarted { what: format!("PostgreSQL {version}"), reason };
+    /// Starts a server of this version; `name` is what messages call it.
+    pub fn start(installation: &Path, name: &str, version: &str) -> Result<Private, EngineError> {
+        let failed = not_started(name);
         let home = Home::create("postgres", ROOM)?;
         let user = User::unprivileged();
         let programs = programs_for(user, installation, &home).map_err(|error| failed(error.to_string()))?;
@@ -80,10 +91,11 @@ impl Private {
         command.current_dir(&data).env_remove("PGDATA").env_remove("PGOPTIONS");
         let log = home.path().join("log");
         let mut server =
-            Server::start(command, conduct(user), &log).map_err(|error| failed(error.to_string()))?;
+            Server::start(command, confinement(user), &log).map_err(|error| failed(error.to_string()))?;
         let address = Address::Socket(data.join(".s.PGSQL.5432"));
-        let login = Login { user: USER, password: None, database: "postgres" };
-        let ready = server.until_ready(START_LIMIT, || Wire::connect(&address, &login, START_LIMIT));
+        let login = login();
+        let ready =
+            server.until_ready(START_LIMIT, || Wire::connect(&address, &login, &login.database, START_LIMIT));
         ready.map_err(failed)?;
         Ok(Private { server, _home: home, address })
     }
@@ -135,8 +147,8 @@ fn programs_for(user: Option<User>, installation: &Path, home: &Home) -> io::Res
 }
 
 /// Makes the data directory that servers of this installation begin with, inside it.
-pub fn make_template(installation: &Path, version: &str) -> Result<(), EngineError> {
-    let failed = |reason: String| EngineError::NotStarted { what: format!("PostgreSQL {version}"), reason };
+pub fn make_template(installation: &Path, name: &str) -> Result<(), EngineError> {
+    let failed = not_started(name);
     let trouble = |error: io::Error| failed(error.to_string());
     let home = Home::create("postgres", ROOM)?;
     let user = User::unprivileged();
@@ -151,7 +163,7 @@ pub fn make_template(installation: &Path, version: &str) -> Result<(), EngineErr
     command.arg("-D").arg(&data).args(["-U", USER, "-A", "trust", "--no-locale", "-E", "UTF8", "-N"]);
     command.current_dir(&data);
     let log = home.path().join("log");
-    let mut initdb = Server::start(command, conduct(user), &log).map_err(trouble)?;
+    let mut initdb = Server::start(command, confinement(user), &log).map_err(trouble)?;
     match initdb.wait(START_LIMIT) {
         Some(status) if status.success() => {}
         Some(status) => {

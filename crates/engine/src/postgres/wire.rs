@@ -36,11 +36,14 @@ impl Address {
     }
 }
 
-/// As whom to speak to which database.
-pub struct Login<'a> {
-    pub user: &'a str,
-    pub password: Option<&'a str>,
-    pub database: &'a str,
+/// As whom to speak to a server.
+pub struct Login {
+    pub user: String,
+    pub password: Option<String>,
+    /// The database that is always there.
+    pub database: String,
+    /// By what a server tells its own version that also tells the one it imitates.
+    pub version_parameter: Option<String>,
 }
 
 /// What every session has set, so that values are written in one way on every server.
@@ -120,7 +123,12 @@ pub struct Wire {
 
 impl Wire {
     /// Connects; otherwise says why not.
-    pub fn connect(address: &Address, login: &Login, limit: Duration) -> Result<Wire, String> {
+    pub fn connect(
+        address: &Address,
+        login: &Login,
+        database: &str,
+        limit: Duration,
+    ) -> Result<Wire, String> {
         let stream = Stream::connect(address, limit).map_err(|error| error.to_string())?;
         let mut wire = Wire {
             address: address.clone(),
@@ -133,7 +141,9 @@ impl Wire {
             in_transaction: false,
             server_version: String::new(),
         };
-        wire.set_limit(limit).and_then(|()| wire.greet(login)).map_err(|error| error.to_string())?;
+        wire.set_limit(limit)
+            .and_then(|()| wire.greet(login, database))
+            .map_err(|error| error.to_string())?;
         Ok(wire)
     }
 
@@ -155,8 +165,8 @@ impl Wire {
         &self.server_version
     }
 
-    fn greet(&mut self, login: &Login) -> io::Result<()> {
-        let own = [("user", login.user), ("database", login.database)];
+    fn greet(&mut self, login: &Login, database: &str) -> io::Result<()> {
+        let own = [("user", &*login.user), ("database", database)];
         frontend::startup_message(own.into_iter().chain(SESSION), &mut self.outgoing)?;
         self.send()?;
         let mut scram = None;
@@ -189,14 +199,13 @@ impl Wire {
                     scram.as_mut().ok_or_else(out_of_turn)?.finish(body.data())?;
                 }
                 Message::BackendKeyData(body) => self.cancel = Some((body.process_id(), body.secret_key())),
-                // CockroachDB says which PostgreSQL it resembles, and then what it is.
-                Message::ParameterStatus(body) => match body.name()? {
-                    "crdb_version" => self.server_version = body.value()?.to_string(),
-                    "server_version" if self.server_version.is_empty() => {
+                Message::ParameterStatus(body) => {
+                    let (name, own) = (body.name()?, login.version_parameter.as_deref());
+                    let imitated = name == "server_version" && self.server_version.is_empty();
+                    if imitated || Some(name) == own {
                         self.server_version = body.value()?.to_string();
                     }
-                    _ => {}
-                },
+                }
                 Message::ErrorResponse(body) => return Err(io::Error::other(error_of(&body).message)),
                 Message::ReadyForQuery(_) => return Ok(()),
                 Message::NoticeResponse(_) => {}
@@ -357,8 +366,8 @@ impl Drop for Wire {
     }
 }
 
-fn password<'a>(login: &Login<'a>) -> io::Result<&'a str> {
-    login.password.ok_or_else(|| io::Error::other("the server wants a password"))
+fn password(login: &Login) -> io::Result<&str> {
+    login.password.as_deref().ok_or_else(|| io::Error::other("the server wants a password"))
 }
 
 fn out_of_turn() -> io::Error {

@@ -4,11 +4,11 @@
 use std::ffi::{CStr, c_char, c_int, c_uchar, c_uint, c_void};
 use std::path::Path;
 
-use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use libloading::os::unix::{Library, RTLD_NOW};
 use libsqlite3_sys as bundled;
 pub use libsqlite3_sys::{SQLITE_TRANSIENT, sqlite3, sqlite3_stmt};
 
-use crate::EngineError;
+use crate::{EngineError, library};
 
 /// What SQLite does with bytes it was given, once it is done with them.
 type Destructor = Option<unsafe extern "C" fn(*mut c_void)>;
@@ -126,21 +126,9 @@ impl Api {
         Ok(Box::leak(Box::new(api)))
     }
 
-    /// Loads a shared library. It stays loaded as long as the process lives: what comes out of it
-    /// (functions, exit handlers of an instrumented build) must never dangle.
+    /// Loads a shared library, only to look at it.
     pub fn inspect(path: &Path) -> Result<Api, EngineError> {
-        // SAFETY: loading runs the library's initialisers; SQLite has none, and for anything else
-        // the user named this file to be run. Its own symbols stay its own (RTLD_LOCAL).
-        let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| {
-            EngineError::NotALibrary { path: path.to_path_buf(), reason: error.to_string() }
-        })?;
-        let api = Api::resolve(&library).map_err(|missing| EngineError::NotItsLibrary {
-            path: path.to_path_buf(),
-            engine: "SQLite",
-            missing,
-        })?;
-        std::mem::forget(library);
-        Ok(api)
+        library::load(path, RTLD_NOW, "SQLite", Api::resolve)
     }
 
     fn configure(&self) {

@@ -6,6 +6,10 @@
 
 use std::path::{Path, PathBuf};
 
+use dissent_core::hash::fnv1a;
+
+use crate::driver::Build;
+
 /// Options of SQLite, without their `SQLITE_`.
 pub const OPTIONS: &[&str] = &[
     "THREADSAFE=0",
@@ -33,47 +37,33 @@ const COMPILER: &[&str] = &["-shared", "-fPIC", "-O2", "-w", "-Wl,-Bsymbolic"];
 const COUNTING: &[&str] = &["-fprofile-arcs", "-fprofile-update=single"];
 const COVERAGE_UNIT: &str = include_str!("coverage.c");
 
-/// A way to compile one and the same source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Build {
-    Plain,
-    /// With a counter on every edge of the code.
-    Counting,
+/// Everything between the compiler's name and the file names.
+pub fn arguments(build: Build) -> Vec<String> {
+    let options = OPTIONS.iter().map(|option| format!("-DSQLITE_{option}"));
+    let found = ["-DHAVE_ISNAN", "-DHAVE_LOCALTIME_R", "-DHAVE_USLEEP=1"];
+    let counting = if build == Build::Counting { COUNTING } else { &[] };
+    let words = COMPILER.iter().chain(&found).chain(counting);
+    words.map(|argument| argument.to_string()).chain(options).collect()
 }
 
-impl Build {
-    /// Everything between the compiler's name and the file names.
-    pub fn arguments(self) -> Vec<String> {
-        let options = OPTIONS.iter().map(|option| format!("-DSQLITE_{option}"));
-        let found = ["-DHAVE_ISNAN", "-DHAVE_LOCALTIME_R", "-DHAVE_USLEEP=1"];
-        let counting = if self == Build::Counting { COUNTING } else { &[] };
-        let words = COMPILER.iter().chain(&found).chain(counting);
-        words.map(|argument| argument.to_string()).chain(options).collect()
+/// Names the directory of a build, so that other arguments never find an old build.
+pub fn fingerprint(build: Build) -> String {
+    let mut text = arguments(build).join(" ");
+    if build == Build::Counting {
+        text.push_str(COVERAGE_UNIT);
     }
+    format!("{:016x}", fnv1a(text.as_bytes()))
+}
 
-    /// Names the directory of a build, so that other arguments never find an old build. FNV-1a: the same
-    /// in every version of Rust.
-    pub fn fingerprint(self) -> String {
-        let mut text = self.arguments().join(" ");
-        if self == Build::Counting {
-            text.push_str(COVERAGE_UNIT);
-        }
-        let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
-        format!("{hash:016x}")
-    }
-
-    /// The file to compile, given SQLite's source.
-    pub fn unit(self, source: &Path) -> std::io::Result<PathBuf> {
-        match self {
-            Build::Plain => Ok(source.to_path_buf()),
-            Build::Counting => {
-                let unit = source.with_file_name("coverage.c");
-                let source = source.file_name().unwrap_or_default().to_string_lossy();
-                std::fs::write(&unit, format!("{COVERAGE_UNIT}\n#include \"{source}\"\n"))?;
-                Ok(unit)
-            }
+/// The file to compile, given SQLite's source.
+pub fn unit(build: Build, source: &Path) -> std::io::Result<PathBuf> {
+    match build {
+        Build::Plain => Ok(source.to_path_buf()),
+        Build::Counting => {
+            let unit = source.with_file_name("coverage.c");
+            let source = source.file_name().unwrap_or_default().to_string_lossy();
+            std::fs::write(&unit, format!("{COVERAGE_UNIT}\n#include \"{source}\"\n"))?;
+            Ok(unit)
         }
     }
 }

@@ -1,16 +1,15 @@
 //! SQLite: the bundled copy, or any shared library of it.
 
 pub(crate) mod api;
-pub(crate) mod build;
-mod choice;
+mod build;
 mod codes;
 mod coverage;
+mod driver;
 mod meter;
 mod statement;
 #[cfg(test)]
 mod tests;
 mod turn;
-pub(crate) mod versions;
 
 use std::collections::HashMap;
 use std::ffi::{CStr, c_int};
@@ -22,7 +21,7 @@ use dissent_core::engine::{Engine, ErrorClass, Limits, Prepared, Reply, Rows, Sq
 use dissent_core::sql::{DataType, Value};
 
 use crate::EngineError;
-pub(crate) use choice::PRODUCT;
+pub(crate) use driver::Sqlite;
 
 use api::{Api, sqlite3, sqlite3_stmt};
 use codes::Stage;
@@ -39,9 +38,9 @@ const DBCONFIG_ENABLE_FKEY: c_int = 1002;
 /// machine long before they fail; and a hunt that learns comes back to what spills into files, a hundred times slower.
 const LONGEST_VALUE: c_int = 30_000;
 
-/// What a library says its version is, if it is one of SQLite at all.
-pub(crate) fn version_of(library: &Path) -> Result<String, EngineError> {
-    Ok(Api::inspect(library)?.version())
+/// The version inside this program.
+pub(crate) fn bundled() -> &'static str {
+    libsqlite3_sys::SQLITE_VERSION.to_str().unwrap_or("unknown")
 }
 
 /// A database in memory.
@@ -96,7 +95,7 @@ impl SqliteEngine {
         match engine.reset() {
             Ok(()) => Ok(engine),
             Err(Trouble(reason)) => {
-                Err(EngineError::NotOpened { version: std::mem::take(&mut engine.version), reason })
+                Err(EngineError::NotStarted { what: format!("SQLite {}", engine.version), reason })
             }
         }
     }

@@ -4,8 +4,10 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use super::Wanted;
 use crate::EngineError;
 
+/// The compiler that the user has.
 pub struct Compiler {
     /// A program and perhaps arguments, as `CC` may hold: `ccache gcc`.
     words: Vec<String>,
@@ -31,28 +33,30 @@ impl Compiler {
         command
     }
 
-    fn missing(&self, what: &str) -> EngineError {
-        EngineError::NoCompiler { compiler: self.name(), what: what.to_string() }
+    fn missing(&self, wanted: &Wanted) -> EngineError {
+        let (what, instead) = (wanted.name.clone(), wanted.instead.clone());
+        EngineError::NoCompiler { compiler: self.name(), what, instead }
     }
 
-    fn failed(&self, what: &str, reason: String) -> EngineError {
-        EngineError::NotCompiled { compiler: self.name(), what: what.to_string(), reason }
+    fn failed(&self, wanted: &Wanted, reason: String) -> EngineError {
+        EngineError::NotCompiled { compiler: self.name(), what: wanted.name.clone(), reason }
     }
 
     /// Whether it is there at all.
-    pub fn check(&self, what: &str) -> Result<(), EngineError> {
+    pub fn check(&self, wanted: &Wanted) -> Result<(), EngineError> {
         match self.command().arg("--version").output() {
-            Err(error) if error.kind() == ErrorKind::NotFound => Err(self.missing(what)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Err(self.missing(wanted)),
             _ => Ok(()),
         }
     }
 
+    /// Makes a shared library of a source file.
     pub fn run(
         &self,
         arguments: &[String],
         source: &Path,
         library: &Path,
-        what: &str,
+        wanted: &Wanted,
     ) -> Result<(), EngineError> {
         // The mathematical library comes last: linkers look for symbols from left to right.
         let output = self.command().args(arguments).arg(source).arg("-o").arg(library).arg("-lm").output();
@@ -61,10 +65,10 @@ impl Compiler {
             Ok(output) => {
                 let told = String::from_utf8_lossy(&output.stderr);
                 let line = told.lines().find(|line| line.contains("error")).or(told.lines().next());
-                Err(self.failed(what, line.unwrap_or("it said nothing").trim().to_string()))
+                Err(self.failed(wanted, line.unwrap_or("it said nothing").trim().to_string()))
             }
-            Err(error) if error.kind() == ErrorKind::NotFound => Err(self.missing(what)),
-            Err(error) => Err(self.failed(what, error.to_string())),
+            Err(error) if error.kind() == ErrorKind::NotFound => Err(self.missing(wanted)),
+            Err(error) => Err(self.failed(wanted, error.to_string())),
         }
     }
 }

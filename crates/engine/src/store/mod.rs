@@ -1,29 +1,27 @@
-//! Engines kept on this machine, by version: found, or downloaded and compiled once.
+//! Engines kept on this machine, by version: found, or downloaded and installed once.
 
 mod compile;
-pub(crate) mod debian;
-pub(crate) mod download;
-pub(crate) mod library;
+mod debian;
+mod download;
 pub(crate) mod package;
-mod tree;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use crate::product::PRODUCTS;
-use crate::sqlite::build::Build;
-use crate::sqlite::{self, versions};
+use crate::EngineError;
+use crate::driver::{Build, Driver};
+use crate::product::{Product, products};
 use crate::target::Step;
-use crate::{EngineError, Source};
 pub(crate) use compile::Compiler;
 use package::{Package, Release};
 
 /// One download or build at a time in this process. Other processes are kept apart by renaming: a
-/// library is there complete or not at all.
+/// version is there complete or not at all.
 static BUSY: Mutex<()> = Mutex::new(());
 
-pub struct Store {
+/// The directory where engines are kept, and what they are compiled with.
+pub(crate) struct Store {
     root: PathBuf,
     compiler: Compiler,
 }
@@ -31,27 +29,56 @@ pub struct Store {
 /// A version that a user can name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Available {
+    /// The engine's name.
     pub engine: &'static str,
+    /// What follows the `@` in a target.
     pub version: &'static str,
+    /// Whether it is here.
     pub state: State,
 }
 
+/// Whether a version is on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
+    /// Inside this program.
     Bundled,
+    /// It was obtained.
     Installed,
+    /// It will be obtained when it is first named.
     Obtainable,
 }
 
-/// Every engine and version there is, the oldest first.
-pub fn catalog() -> Result<Vec<Available>, EngineError> {
+/// A version that is being obtained, in messages.
+pub(crate) struct Wanted {
+    /// `SQLite 3.30.1`.
+    pub name: String,
+    /// What the user can give in its stead.
+    pub instead: String,
+}
+
+/// A version that was downloaded, on its way into the store.
+pub(crate) struct Arrival<'a> {
+    pub wanted: &'a Wanted,
+    pub release: &'a Release,
+    pub build: Build,
+    package: &'a Package,
+    /// The file or the directory that was wanted of the package.
+    pub downloaded: &'a Path,
+    /// An empty directory beside it. What it has in the end is kept.
+    pub kept: &'a Path,
+    pub compiler: &'a Compiler,
+    pub progress: &'a mut dyn FnMut(Step),
+}
+
+/// Every version of every engine, each engine's oldest first.
+pub fn versions() -> Result<Vec<Available>, EngineError> {
     let store = Store::of_user()?;
-    Ok(PRODUCTS.iter().flat_map(|product| (product.catalog)(&store)).collect())
+    Ok(products().flat_map(|product| product.versions(&store)).collect())
 }
 
 /// Removes what is kept of a version; `false` if nothing was. Obtaining it again downloads it anew.
 pub fn remove(engine: &str, version: &str) -> Result<bool, EngineError> {
-    let directory = Store::of_user()?.root.join("engines").join(engine).join(version);
+    let directory = Store::of_user()?.directory(engine, version);
     match std::fs::remove_dir_all(&directory) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
@@ -67,7 +94,7 @@ pub fn cache_directory() -> Result<PathBuf, EngineError> {
 impl Store {
     /// The user's own: `DISSENT_CACHE`, or `dissent` in the user's cache directory; compiles with `CC`,
     /// or `cc`.
-    pub(crate) fn of_user() -> Result<Store, EngineError> {
+    pub fn of_user() -> Result<Store, EngineError> {
         let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         let root = find_cache_directory(variable).ok_or(EngineError::NoCacheDirectory)?;
         // Absolute: workers may run elsewhere.
@@ -75,84 +102,78 @@ impl Store {
         Ok(Store { root, compiler: Compiler::of_user() })
     }
 
-    pub(crate) fn compiler(&self) -> &Compiler {
-        &self.compiler
+    fn directory(&self, engine: &str, version: &str) -> PathBuf {
+        self.root.join("engines").join(engine).join(version)
     }
 
-    pub(crate) fn sqlite_catalog(&self) -> Vec<Available> {
-        let state = |release: &Release| match release.version {
-            version if version == versions::bundled() => State::Bundled,
-            version if self.sqlite_library(version, Build::Plain).is_file() => State::Installed,
-            _ => State::Obtainable,
-        };
-        let available = |release: &'static Release| Available {
-            engine: "sqlite",
-            version: release.version,
-            state: state(release),
-        };
-        versions::releases().iter().map(available).collect()
+    fn kept(&self, product: &Product, release: &Release, build: Build) -> Option<PathBuf> {
+        product.driver.kept_in(self.directory(product.name(), release.version), build)
     }
 
-    fn sqlite_library(&self, version: &str, build: Build) -> PathBuf {
-        let directory = self.root.join("engines/sqlite").join(version);
-        directory.join(build.fingerprint()).join("libsqlite3.so")
+    /// Whether a version is here.
+    pub fn has(&self, product: &Product, release: &Release) -> bool {
+        self.kept(product, release, Build::Plain).is_some_and(|kept| product.driver.opened(&kept).exists())
     }
 
-    pub(crate) fn obtain_sqlite(
+    /// What is opened of a version; unless it is here, it is downloaded and installed.
+    pub fn obtain(
         &self,
+        product: &Product,
         release: &Release,
         build: Build,
         progress: &mut dyn FnMut(Step),
-    ) -> Result<Source, EngineError> {
-        let path = self.sqlite_library(release.version, build);
+    ) -> Result<PathBuf, EngineError> {
+        let no_such_build = || EngineError::NoCoverage { engine: product.title().to_string() };
+        let kept = self.kept(product, release, build).ok_or_else(no_such_build)?;
+        let opened = product.driver.opened(&kept);
         let _busy = BUSY.lock().unwrap_or_else(PoisonError::into_inner);
-        if path.is_file() {
-            return Ok(Source::Library { path });
+        if opened.exists() {
+            return Ok(opened);
         }
-        let what = match build {
-            Build::Plain => format!("SQLite {}", release.version),
-            Build::Counting => format!("SQLite {} with coverage", release.version),
-        };
-        // Before the download, which would be for nothing.
-        self.compiler.check(&what)?;
-        let directory = path.parent().unwrap_or(&self.root);
-        std::fs::create_dir_all(directory).map_err(not_writable(directory))?;
-        let work = tempfile::tempdir().map_err(not_writable(&std::env::temp_dir()))?;
-        let (package, source) = first_that_works(&release.packages, |package| {
+        let wanted = product.wanted(release.version, build);
+        product.driver.check(&wanted, &self.compiler)?;
+        let above = kept.parent().unwrap_or(&self.root);
+        std::fs::create_dir_all(above).map_err(not_writable(above))?;
+        // Beside the place where it will stay, so that renaming is all that is left to do; removed if it
+        // comes to nothing.
+        let unfinished =
+            tempfile::Builder::new().prefix("unfinished-").tempdir_in(above).map_err(not_writable(above))?;
+        let (package, downloaded) = first_that_works(&release.packages, |package| {
             progress(Step::Downloading { package: package.to_string() });
-            download::fetch(package, work.path(), &what)
+            download::fetch(package, &unfinished.path().join("work"), &wanted)
         })?;
-        progress(Step::Compiling { engine: what });
-        self.install_sqlite(release.version, build, package, &source)?;
-        Ok(Source::Library { path })
-    }
-
-    /// Compiles, and keeps the library only if it is what the package promised.
-    fn install_sqlite(
-        &self,
-        version: &str,
-        build: Build,
-        package: &Package,
-        source: &Path,
-    ) -> Result<(), EngineError> {
-        let library = self.sqlite_library(version, build);
-        let directory = library.parent().unwrap_or(&self.root);
-        // In the directory where it will stay, so that renaming is all that is left to do; removed
-        // if it comes to nothing.
-        let unfinished = tempfile::Builder::new()
-            .prefix("unfinished-")
-            .suffix(".so")
-            .tempfile_in(directory)
-            .map_err(not_writable(directory))?
-            .into_temp_path();
-        let unit = build.unit(source).map_err(not_writable(source))?;
-        self.compiler.run(&build.arguments(), &unit, &unfinished, &format!("SQLite {version}"))?;
-        let found = sqlite::version_of(&unfinished)?;
-        if found != version {
-            let (package, wanted) = (package.to_string(), format!("SQLite {version}"));
-            return Err(EngineError::WrongVersion { package, wanted, found });
+        let made = unfinished.path().join("kept");
+        let mut arrival = Arrival {
+            wanted: &wanted,
+            release,
+            build,
+            package,
+            downloaded: &downloaded,
+            kept: &made,
+            compiler: &self.compiler,
+            progress,
+        };
+        arrival.install(product.driver)?;
+        match std::fs::rename(&made, &kept) {
+            // Another process was quicker.
+            Err(_) if opened.exists() => Ok(opened),
+            renamed => renamed.map(|()| opened).map_err(not_writable(&kept)),
         }
-        unfinished.persist(&library).map_err(|error| not_writable(directory)(error.error))
+    }
+}
+
+impl Arrival<'_> {
+    /// Has the driver make what it opens; `Err` if that is not what the package promised.
+    fn install(&mut self, driver: &dyn Driver) -> Result<(), EngineError> {
+        std::fs::create_dir(self.kept).map_err(not_writable(self.kept))?;
+        let found = driver.install(self)?;
+        match self.release.is(&found) {
+            true => Ok(()),
+            false => {
+                let (package, wanted) = (self.package.to_string(), self.wanted.name.clone());
+                Err(EngineError::WrongVersion { package, wanted, found })
+            }
+        }
     }
 }
 
@@ -165,7 +186,7 @@ pub(crate) fn existing_file(path: &Path) -> Result<PathBuf, EngineError> {
     }
 }
 
-fn not_writable(path: &Path) -> impl Fn(std::io::Error) -> EngineError {
+pub(crate) fn not_writable(path: &Path) -> impl Fn(std::io::Error) -> EngineError {
     move |error| EngineError::NotWritable { path: path.to_path_buf(), error }
 }
 

@@ -1,9 +1,12 @@
-//! Which package carries which version of an engine: tables in `data/*.tsv`.
+//! Which package carries which version of an engine: the tables in `versions/`, one per dialect.
 
 use std::fmt;
 
 use dissent_core::dialect::Version;
 
+include!(concat!(env!("OUT_DIR"), "/versions.rs"));
+
+/// Where a package is downloaded from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Registry {
     Crate,
@@ -12,6 +15,8 @@ pub enum Registry {
     Pypi,
     /// A wheel for this CPython: `311`.
     Wheel(&'static str),
+    /// A package of Debian with all it depends on.
+    Debian,
 }
 
 /// A package that carries a version, and the file in it that is wanted.
@@ -19,8 +24,9 @@ pub enum Registry {
 pub struct Package {
     pub registry: Registry,
     pub name: &'static str,
+    /// Of Debian: the suite.
     pub version: &'static str,
-    /// Path in the package; what is inside another archive comes after that archive and a `!`.
+    /// Path in the package; what is inside another archive comes after that archive and a `!`. A `.` is all of it.
     pub path: &'static str,
 }
 
@@ -30,50 +36,133 @@ impl fmt::Display for Package {
     }
 }
 
+/// A version that can be obtained.
 #[derive(Debug)]
 pub struct Release {
     pub version: &'static str,
+    /// The version is the start of one: the packages of such a series move on.
+    is_series: bool,
     /// The preferred one first.
     pub packages: Vec<Package>,
 }
 
-/// Reads a table; `name` is its file's, for messages.
-pub fn parse(name: &str, table: &'static str) -> Vec<Release> {
+impl Release {
+    /// Whether what was obtained is what the packages promised.
+    pub fn is(&self, version: &str) -> bool {
+        version == self.version || self.is_series && begins_with(version, self.version)
+    }
+}
+
+/// Whether a version is `start` or goes on behind it.
+fn begins_with(version: &str, start: &str) -> bool {
+    version.strip_prefix(start).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// Every version of a dialect's engine that can be obtained, the oldest first.
+pub fn releases(dialect: &str) -> Vec<Release> {
+    let table = TABLES.iter().find(|(name, _)| *name == dialect);
+    table.map(|(name, text)| parse(name, text)).unwrap_or_default()
+}
+
+fn parse(name: &str, table: &'static str) -> Vec<Release> {
     let mut releases: Vec<Release> = Vec::new();
     for line in table.lines().filter(|line| !line.starts_with('#')) {
         let fields: Vec<&str> = line.split('\t').collect();
+        // Every table is read by a test.
         let [version, registry, package, package_version, path] = fields[..] else {
-            panic!("{name}: five columns are wanted in: {line}");
+            panic!("versions/{name}.tsv: five columns are wanted in: {line}");
         };
         let registry = match (registry, registry.strip_prefix("cp")) {
             ("crate", _) => Registry::Crate,
             ("npm", _) => Registry::Npm,
             ("pypi", _) => Registry::Pypi,
+            ("debian", _) => Registry::Debian,
             (_, Some(python)) => Registry::Wheel(python),
-            (other, None) => panic!("{name}: unknown registry {other}"),
+            (other, None) => panic!("versions/{name}.tsv: unknown registry {other}"),
         };
         let package = Package { registry, name: package, version: package_version, path };
+        let series = version.strip_suffix(".x");
+        let version = series.unwrap_or(version);
         match releases.last_mut() {
             Some(last) if last.version == version => last.packages.push(package),
-            _ => releases.push(Release { version, packages: vec![package] }),
+            _ => releases.push(Release { version, is_series: series.is_some(), packages: vec![package] }),
         }
     }
     releases
 }
 
-/// The newest release that is `wanted` or, where that is only the start of a version, begins with it.
-pub fn find(releases: &'static [Release], wanted: &str) -> Option<&'static Release> {
-    let begins = |version: &str| {
-        version.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    };
+/// The newest release that is `wanted` or, where that is only the start of a version, begins with it. A version
+/// within a series means the series.
+pub fn find<'a>(releases: &'a [Release], wanted: &str) -> Option<&'a Release> {
     let exact = || releases.iter().find(|release| release.version == wanted);
-    exact().or_else(|| releases.iter().rev().find(|release| begins(release.version)))
+    let within = |release: &&Release| begins_with(release.version, wanted) || release.is(wanted);
+    exact().or_else(|| releases.iter().rev().find(within))
 }
 
 /// The releases on both sides of a version there is none of.
-pub fn nearest(releases: &'static [Release], wanted: &str) -> Vec<&'static str> {
+pub fn nearest(releases: &[Release], wanted: &str) -> Vec<&'static str> {
     let wanted = Version::parse(wanted);
     let after = releases.partition_point(|release| Version::parse(release.version) < wanted);
     let near = &releases[after.saturating_sub(1)..releases.len().min(after + 1)];
     near.iter().map(|release| release.version).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use dissent_core::dialect::Files;
+
+    use super::*;
+
+    fn found(dialect: &str, wanted: &str) -> Option<&'static str> {
+        find(&releases(dialect), wanted).map(|release| release.version)
+    }
+
+    #[test]
+    fn every_table_is_a_dialects_and_in_order() {
+        for (name, _) in TABLES {
+            assert!(Files::built_in().names().any(|dialect| dialect == *name), "{name}");
+            let releases = releases(name);
+            let versions: Vec<Version> =
+                releases.iter().map(|release| Version::parse(release.version)).collect();
+            assert!(!versions.is_empty() && versions.is_sorted_by(|a, b| a < b), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_start_of_a_version_means_its_newest() {
+        for (dialect, wanted, newest) in [
+            ("sqlite", "3.30.1", Some("3.30.1")),
+            ("sqlite", "3.30", Some("3.30.1")),
+            ("sqlite", "3.39", Some("3.39.4")),
+            ("sqlite", "3.8", Some("3.8.11.1")),
+            ("sqlite", "3.3", None),
+            ("sqlite", "3.30.0", None),
+            ("sqlite", "", None),
+            ("duckdb", "1.5", Some("1.5.6")),
+            ("duckdb", "0.2", None),
+            ("clickhouse", "26", Some("26.7.3")),
+            ("mariadb", "10", Some("10.11")),
+            ("mariadb", "10.1", None),
+            ("mysql", "8.0", None),
+        ] {
+            assert_eq!(found(dialect, wanted), newest, "{dialect}@{wanted}");
+        }
+    }
+
+    #[test]
+    fn a_version_within_a_series_means_the_series() {
+        assert_eq!(found("mariadb", "10.11.14"), Some("10.11"));
+        assert_eq!(found("postgres", "18.4.1"), None);
+        let releases = releases("mariadb");
+        let series = find(&releases, "10.11").unwrap();
+        assert!(series.is("10.11.18") && !series.is("10.1") && !series.is("10.110.1"));
+    }
+
+    #[test]
+    fn neighbours_of_a_missing_version() {
+        let near = |wanted| nearest(&releases("sqlite"), wanted);
+        assert_eq!(near("3.30.0"), ["3.29.0", "3.30.1"]);
+        assert_eq!(near("3.1.0"), ["3.8.6"]);
+        assert_eq!(near("4.0.0"), [crate::sqlite::bundled()]);
+    }
 }

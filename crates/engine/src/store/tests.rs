@@ -2,14 +2,22 @@ use dissent_core::engine::Reply;
 use dissent_core::sql::Value;
 
 use super::*;
-use crate::sqlite::api::Api;
+use crate::product;
+use crate::sqlite::{Sqlite, api::Api, bundled};
+use crate::{Source, Target};
 
 fn store(root: &Path, compiler: &str) -> Store {
     Store { root: root.to_path_buf(), compiler: Compiler::named(compiler) }
 }
 
-fn release(version: &str) -> &'static Release {
-    versions::find(version).unwrap()
+fn sqlite() -> &'static Product {
+    product::by_name("sqlite").unwrap()
+}
+
+fn release() -> Release {
+    let mut releases = package::releases("sqlite");
+    releases.retain(|release| release.version == "3.30.1");
+    releases.remove(0)
 }
 
 #[test]
@@ -29,7 +37,7 @@ fn without_a_compiler_nothing_is_downloaded() {
     let root = tempfile::tempdir().unwrap();
     let mut step = |step: Step| panic!("{step}");
     let error = store(root.path(), "no-such-compiler")
-        .obtain_sqlite(release("3.30.1"), Build::Plain, &mut step)
+        .obtain(sqlite(), &release(), Build::Plain, &mut step)
         .unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -43,17 +51,19 @@ fn an_installed_version_is_used_as_it_is() {
     let root = tempfile::tempdir().unwrap();
     let store = store(root.path(), "no-such-compiler");
     let state = |version: &str| {
-        store.sqlite_catalog().into_iter().find(|available| available.version == version).unwrap().state
+        sqlite().versions(&store).into_iter().find(|available| available.version == version).unwrap().state
     };
     assert_eq!(state("3.30.1"), State::Obtainable);
-    assert_eq!(state(versions::bundled()), State::Bundled);
+    assert_eq!(state(bundled()), State::Bundled);
 
-    let path = store.sqlite_library("3.30.1", Build::Plain);
+    let path = Sqlite.opened(&store.kept(sqlite(), &release(), Build::Plain).unwrap());
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(&path, "").unwrap();
     assert_eq!(state("3.30.1"), State::Installed);
-    let source = store.obtain_sqlite(release("3.30.1"), Build::Plain, &mut |step| panic!("{step}")).unwrap();
-    assert_eq!(source, Source::Library { path });
+    let mut step = |step: Step| panic!("{step}");
+    assert_eq!(store.obtain(sqlite(), &release(), Build::Plain, &mut step).unwrap(), path);
+    let counting = store.kept(sqlite(), &release(), Build::Counting);
+    assert!(counting.is_some_and(|kept| !Sqlite.opened(&kept).exists()), "another build is kept apart");
 }
 
 /// The source of a library with every function of SQLite, none of which does anything.
@@ -69,46 +79,53 @@ fn pretender(version: &str) -> String {
 #[test]
 fn only_what_the_package_promised_is_kept() {
     let root = tempfile::tempdir().unwrap();
-    let store = store(root.path(), "cc");
-    if let Err(error) = store.compiler.check("the test's library") {
+    let (compiler, wanted) = (Compiler::named("cc"), sqlite().wanted("3.30.1", Build::Plain));
+    if let Err(error) = compiler.check(&wanted) {
         return eprintln!("SKIPPED: {error}");
     }
-    let source = root.path().join("sqlite3.c");
-    let package = &release("3.30.1").packages[0];
-    let attempt = |text: &str| {
+    let (source, release) = (root.path().join("sqlite3.c"), release());
+    // Each has a place of its own: a library that was loaded once is not loaded again.
+    let attempt = |name: &str, text: &str| {
         std::fs::write(&source, text).unwrap();
-        store.install_sqlite("3.30.1", Build::Plain, package, &source).map_err(|error| error.to_string())
+        let kept = root.path().join(name);
+        let mut arrival = Arrival {
+            wanted: &wanted,
+            release: &release,
+            build: Build::Plain,
+            package: &release.packages[0],
+            downloaded: &source,
+            kept: &kept,
+            compiler: &compiler,
+            progress: &mut |step| {
+                assert_eq!(step.to_string(), "compiling SQLite 3.30.1 (about half a minute)")
+            },
+        };
+        arrival.install(&Sqlite).map_err(|error| error.to_string())
     };
-    let library = store.sqlite_library("3.30.1", Build::Plain);
-    std::fs::create_dir_all(library.parent().unwrap()).unwrap();
-    let kept = || std::fs::read_dir(library.parent().unwrap()).unwrap().count();
-
-    let told = attempt("int main(").unwrap_err();
+    let told = attempt("broken", "int main(").unwrap_err();
     assert!(told.starts_with("cc could not compile SQLite 3.30.1: ") && told.contains("error"), "{told}");
-    assert!(attempt("int nothing;").unwrap_err().ends_with("it has no function sqlite3_libversion"));
+    assert!(attempt("empty", "int nothing;").unwrap_err().ends_with("it has no function sqlite3_libversion"));
     assert_eq!(
-        attempt(&pretender("3.31.0")).unwrap_err(),
-        format!("the package {package} was to hold SQLite 3.30.1 but holds 3.31.0; it was not kept")
+        attempt("other", &pretender("3.31.0")).unwrap_err(),
+        format!(
+            "the package {} should hold SQLite 3.30.1 but holds 3.31.0; it was not kept",
+            release.packages[0]
+        )
     );
-    assert_eq!(kept(), 0);
-
-    attempt(&pretender("3.30.1")).unwrap();
-    assert!(library.is_file());
-    assert_eq!(kept(), 1);
+    attempt("right", &pretender("3.30.1")).unwrap();
+    assert!(Sqlite.opened(&root.path().join("right")).is_file());
 }
 
 /// Needs a registry and a compiler the first time, the user's store afterwards.
 #[test]
 fn two_versions_run_side_by_side() {
-    let source = match Store::of_user().and_then(|store| {
-        store.obtain_sqlite(release("3.30.1"), Build::Plain, &mut |step| eprintln!("{step}"))
-    }) {
+    let source = match Target::parse("sqlite@3.30.1").unwrap().obtain(&mut |step| eprintln!("{step}")) {
         Ok(source) => source,
-        Err(error) => return eprintln!("SKIPPED, SQLite 3.30.1 is not to be had here: {error}"),
+        Err(error) => return eprintln!("SKIPPED, SQLite 3.30.1 is not available here: {error}"),
     };
     let mut old = source.open().unwrap();
-    let mut new = Source::Bundled.open().unwrap();
-    assert_eq!((old.version(), new.version()), ("3.30.1", versions::bundled()));
+    let mut new = Source::bundled().open().unwrap();
+    assert_eq!((old.version(), new.version()), ("3.30.1", bundled()));
 
     let mut ask = |sql: &str| [old.execute(sql).unwrap(), new.execute(sql).unwrap()];
     let asked = ask("SELECT sqlite_version()");
@@ -118,7 +135,7 @@ fn two_versions_run_side_by_side() {
     };
     assert_eq!(
         asked.each_ref().map(version),
-        ["3.30.1", versions::bundled()].map(|version| Some(Value::Text(version.to_string())))
+        ["3.30.1", bundled()].map(|version| Some(Value::Text(version.to_string())))
     );
     for sql in ["CREATE TABLE t(a)", "INSERT INTO t VALUES (1), (NULL), ('x')", "SELECT * FROM t"] {
         let [old, new] = ask(sql);

@@ -45,7 +45,7 @@ macro_rules! pass_on_prepared {
 }
 
 pub fn sqlite() -> (Box<dyn Engine>, Dialect) {
-    let engine = Source::Bundled.open().expect("the bundled SQLite opens");
+    let engine = Source::bundled().open().expect("the bundled SQLite opens");
     let dialect = Dialect::load("sqlite", engine.version()).expect("its dialect reads");
     (engine, dialect)
 }

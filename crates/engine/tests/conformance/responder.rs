@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use dissent_engine::{Source, Target};
+use dissent_engine::Target;
 use libloading::os::unix::{Library, Symbol};
 
 pub const PASSWORD: &str = "s3cret pass";
@@ -22,12 +22,9 @@ pub struct Responder {
 impl Responder {
     /// Answers until it is dropped. `None`: there is no library.
     pub fn start() -> Option<Responder> {
-        let source = Target::parse("clickhouse@26.7").unwrap().obtain(&mut |_| {});
-        let path = match source {
-            Ok(Source::Clickhouse { path }) => path,
-            // The test of the library itself says so loudly.
-            _ => return None,
-        };
+        // If there is none, the test of the library itself says so loudly.
+        let source = Target::parse("clickhouse@26.7").unwrap().obtain(&mut |_| {}).ok()?;
+        let path = source.path()?.to_path_buf();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let over = Arc::new(AtomicBool::new(false));

@@ -1,0 +1,50 @@
+//! The versions of ClickHouse: libraries that packages carry, and servers by HTTP.
+
+use std::path::{Path, PathBuf};
+
+use super::api::Api;
+use super::{ClickhouseEngine, remote};
+use crate::EngineError;
+use crate::driver::{Driver, Opened};
+use crate::product::Product;
+use crate::store::{Arrival, not_writable};
+use crate::url::ServerUrl;
+
+/// Libchdb, or a server.
+pub(crate) struct Clickhouse;
+
+impl Driver for Clickhouse {
+    fn name(&self) -> &'static str {
+        "clickhouse"
+    }
+
+    fn loads_libraries(&self) -> bool {
+        true
+    }
+
+    fn address_suffix(&self) -> Option<&'static str> {
+        Some("+http")
+    }
+
+    fn opened(&self, kept: &Path) -> PathBuf {
+        kept.join("libchdb.so")
+    }
+
+    fn install(&self, arrival: &mut Arrival) -> Result<String, EngineError> {
+        let library = self.opened(arrival.kept);
+        std::fs::rename(arrival.downloaded, &library).map_err(not_writable(arrival.kept))?;
+        Ok(Api::load(&library)?.version().unwrap_or_default())
+    }
+
+    fn open_local(&self, _: &'static Product, path: &Path, _: Option<&str>) -> Opened {
+        Ok(Box::new(ClickhouseEngine::load(path)?))
+    }
+
+    fn connect(&self, product: &'static Product, url: &ServerUrl) -> Opened {
+        Ok(Box::new(ClickhouseEngine::connect(product, url)?))
+    }
+
+    fn sweep(&self, product: &'static Product, url: &ServerUrl) -> Result<(), String> {
+        remote::sweep(product, url)
+    }
+}

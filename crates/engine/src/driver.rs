@@ -1,0 +1,88 @@
+//! The drivers: each a wire or a library by which engines are spoken to. A dialect's file names the one it needs.
+
+use std::path::{Path, PathBuf};
+
+use dissent_core::engine::Engine;
+
+use crate::product::Product;
+use crate::store::{Arrival, Compiler, Wanted};
+use crate::url::ServerUrl;
+use crate::{EngineError, clickhouse, duckdb, mysql, postgres, sqlite};
+
+/// Every driver there is. A new one is a module and its line here.
+const DRIVERS: &[&dyn Driver] =
+    &[&clickhouse::Clickhouse, &duckdb::Duckdb, &mysql::Mysql, &postgres::Postgres, &sqlite::Sqlite];
+
+/// An engine, or why there is none.
+pub(crate) type Opened = Result<Box<dyn Engine>, EngineError>;
+
+/// How the engines that share a wire or a library are named, obtained, opened and cleaned up after. What differs
+/// between those engines is in their descriptors.
+pub(crate) trait Driver: Sync {
+    /// What dialects' files call it.
+    fn name(&self) -> &'static str;
+
+    /// Whether it loads a shared library of the user's own: `NAME:path=FILE`.
+    fn loads_libraries(&self) -> bool {
+        false
+    }
+
+    /// What follows the engine's name in the address of a server; `None`: it reaches none.
+    fn address_suffix(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The version that is inside this program.
+    fn bundled(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Where a version is kept that was built in this way; `directory` is the version's own. `None`: it cannot be
+    /// built so.
+    fn kept_in(&self, directory: PathBuf, build: Build) -> Option<PathBuf> {
+        (build == Build::Plain).then_some(directory)
+    }
+
+    /// What is opened of a version that is kept: a library in the directory, or the directory itself.
+    fn opened(&self, kept: &Path) -> PathBuf {
+        kept.to_path_buf()
+    }
+
+    /// Whether a version could be installed, asked before it is downloaded.
+    fn check(&self, _wanted: &Wanted, _compiler: &Compiler) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    /// Makes what is opened out of what was downloaded. Returns the version that the engine says it has.
+    fn install(&self, arrival: &mut Arrival) -> Result<String, EngineError>;
+
+    /// Opens the engine inside this program.
+    fn open_bundled(&self, product: &'static Product) -> Opened {
+        Err(product.not_started("it is not built in"))
+    }
+
+    /// Opens what is on this machine: what was installed of a version, or a library of the user's own.
+    fn open_local(&self, product: &'static Product, path: &Path, version: Option<&str>) -> Opened;
+
+    /// Opens an engine on a server that somebody else runs: with databases that we make ourselves.
+    fn connect(&self, product: &'static Product, _url: &ServerUrl) -> Opened {
+        Err(product.not_started("it has no servers"))
+    }
+
+    /// Drops the databases with the mark of this address from its server.
+    fn sweep(&self, _product: &'static Product, _url: &ServerUrl) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// A way to build one and the same version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Build {
+    Plain,
+    /// With a counter on every edge of the code.
+    Counting,
+}
+
+pub(crate) fn by_name(name: &str) -> Option<&'static dyn Driver> {
+    DRIVERS.iter().copied().find(|driver| driver.name() == name)
+}

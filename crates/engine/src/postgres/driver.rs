@@ -1,0 +1,41 @@
+//! PostgreSQL and what speaks its protocol: programs that packages carry, and servers by address.
+
+use std::path::Path;
+
+use super::{Host, PostgresEngine, install};
+use crate::EngineError;
+use crate::driver::{Driver, Opened};
+use crate::product::Product;
+use crate::store::Arrival;
+use crate::target::Step;
+use crate::url::ServerUrl;
+
+/// PostgreSQL's wire.
+pub(crate) struct Postgres;
+
+impl Driver for Postgres {
+    fn name(&self) -> &'static str {
+        "postgres"
+    }
+
+    fn address_suffix(&self) -> Option<&'static str> {
+        Some("")
+    }
+
+    fn install(&self, arrival: &mut Arrival) -> Result<String, EngineError> {
+        (arrival.progress)(Step::Preparing { engine: arrival.wanted.name.clone() });
+        install::install(arrival)
+    }
+
+    fn open_local(&self, product: &'static Product, path: &Path, version: Option<&str>) -> Opened {
+        Ok(Box::new(PostgresEngine::open(Host::start(product, path, version.unwrap_or_default())?)?))
+    }
+
+    fn connect(&self, product: &'static Product, url: &ServerUrl) -> Opened {
+        Ok(Box::new(PostgresEngine::open(Host::reach(product, url))?))
+    }
+
+    fn sweep(&self, product: &'static Product, url: &ServerUrl) -> Result<(), String> {
+        super::sweep(product, url)
+    }
+}
