@@ -116,9 +116,9 @@ impl Bench {
 pub fn plain_and_counting(target: &str, observer: &mut dyn Observer) -> anyhow::Result<(Library, Library)> {
     let target = Target::parse(target)?;
     let mut told = |step: dissent_engine::Step| observer.note(&step.to_string());
-    let library = |source| match source {
-        Source::Library { path } => Ok(Library(path)),
-        _ => bail!("name a version other than the bundled one: sqlite@3.34.0"),
+    let library = |source: Source| match source.path() {
+        Some(path) => Ok(Library(path.to_path_buf())),
+        None => bail!("name a version other than the bundled one: sqlite@3.34.0"),
     };
     Ok((library(target.obtain(&mut told)?)?, library(target.obtain_counting(&mut told)?)?))
 }

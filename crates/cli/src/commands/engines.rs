@@ -63,7 +63,8 @@ fn overview() -> anyhow::Result<()> {
 fn list(engine: &str) -> anyhow::Result<()> {
     let engines = by_engine()?;
     let Some(versions) = engines.get(engine).filter(|versions| !versions.is_empty()) else {
-        let names: Vec<&str> = engines.keys().copied().collect();
+        let obtainable = engines.iter().filter(|(_, versions)| !versions.is_empty());
+        let names: Vec<&str> = obtainable.map(|(name, _)| *name).collect();
         bail!("unknown engine '{engine}'; available: {}", names.join(", "));
     };
     let mut out = std::io::stdout().lock();
