@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{Harm, Reply, Stop, Trouble};
 use crate::finding::{Origin, Verdict};
-use crate::generate::tables_named;
 use crate::import::{self, Imported};
 use crate::oracle::{Given, Oracle};
 use crate::session::Session;
 use crate::sql::{Name, Query, Statement, With};
+use crate::state::tables_named;
 use crate::subject::Subject;
 use crate::walk::{self, Watcher};
 

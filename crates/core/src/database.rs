@@ -1,9 +1,9 @@
 //! The database under test, as the statements made it: one value, kept by the session.
 
 use crate::dialect::Dialect;
-use crate::generate::State;
 use crate::sql::visit::{Visitor, walk_table};
 use crate::sql::{CreateView, Name, Statement, TableRef};
+use crate::state::State;
 use crate::subject::Subject;
 
 /// What was done to a database since it was empty, and what is known of it by that.

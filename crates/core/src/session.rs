@@ -9,7 +9,7 @@ use crate::database::{Database, Mark};
 use crate::dialect::Dialect;
 use crate::engine::{Engine, ErrorClass, Harm, Prepared, Reply, SqlError, Stop, Trouble};
 use crate::finding::{Arm, ArmOutcome};
-use crate::sql::render::render;
+use crate::render::render;
 use crate::sql::{DataType, Query, Statement, Value};
 
 /// Sees each statement before it runs, so that it is known when the engine takes the process down.
@@ -198,7 +198,7 @@ impl<'a> Session<'a> {
 
     /// A statement of a check's scaffold has run in another form.
     pub fn scaffolded(&mut self, statement: &Statement) {
-        self.journal.built(&crate::sql::render::to_sql(statement, self.dialect));
+        self.journal.built(&crate::render::to_sql(statement, self.dialect));
         self.database.lived_through(statement);
     }
 
@@ -214,7 +214,7 @@ impl<'a> Session<'a> {
     pub fn try_query(&mut self, query: &Query) -> Result<Reply, Trouble> {
         let mut sql = std::mem::take(&mut self.sql);
         sql.clear();
-        crate::sql::render::render_query(query, self.dialect, &mut sql);
+        crate::render::render_query(query, self.dialect, &mut sql);
         let reply = self.run_text(&sql);
         self.sql = sql;
         reply
@@ -344,7 +344,7 @@ impl<'a> Session<'a> {
     pub fn explain(&mut self, query: &Query) -> Result<Option<String>, Trouble> {
         let Some(prefix) = self.dialect.explain.as_deref() else { return Ok(None) };
         let mut sql = format!("{prefix} ");
-        crate::sql::render::render_query(query, self.dialect, &mut sql);
+        crate::render::render_query(query, self.dialect, &mut sql);
         Ok(match self.run_text(&sql)? {
             Reply::Rows(rows) => Some(self.dialect.plan_text(&rows)),
             _ => None,
@@ -354,7 +354,7 @@ impl<'a> Session<'a> {
     /// Makes an arm of the evidence out of a query that ran and what it returned.
     pub fn arm(&self, label: &str, query: &Query, reply: Reply, plan: Option<String>) -> Arm {
         let mut sql = String::new();
-        crate::sql::render::render_query(query, self.dialect, &mut sql);
+        crate::render::render_query(query, self.dialect, &mut sql);
         let outcome = match reply {
             Reply::Rows(rows) => ArmOutcome::Rows(rows),
             Reply::Done { .. } => ArmOutcome::Done,

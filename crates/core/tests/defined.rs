@@ -2,11 +2,12 @@
 
 use dissent_core::database::Database;
 use dissent_core::dialect::Dialect;
-use dissent_core::generate::{Generator, Policy, Stage, State};
+use dissent_core::generate::{Generator, Policy, Stage};
 use dissent_core::oracle::kit::{freedom, gate};
+use dissent_core::render::to_sql;
 use dissent_core::rng::Rng;
-use dissent_core::sql::render::to_sql;
 use dissent_core::sql::*;
+use dissent_core::state::State;
 use dissent_core::subject::{Subject, TestCase};
 
 fn dialect(name: &str) -> Dialect {

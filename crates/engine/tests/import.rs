@@ -6,13 +6,14 @@ mod common;
 use common::{Counting, open, sqlite, with_session};
 use dissent_core::check;
 use dissent_core::engine::Reply;
-use dissent_core::generate::{Generator, Policy, State};
+use dissent_core::generate::{Generator, Policy};
 use dissent_core::import::{self, Imported};
 use dissent_core::oracle;
+use dissent_core::render::to_sql;
 use dissent_core::rng::Rng;
 use dissent_core::seeds;
 use dissent_core::sql::Statement;
-use dissent_core::sql::render::to_sql;
+use dissent_core::state::State;
 
 fn verified(script: &mut [Imported]) {
     let (mut engine, dialect) = sqlite();

@@ -5,10 +5,11 @@ mod common;
 
 use common::{raw, rows, sqlite};
 use dissent_core::dialect::Dialect;
-use dissent_core::generate::{Generator, Policy, State};
+use dissent_core::generate::{Generator, Policy};
+use dissent_core::render::{Parens, query_to_sql, to_sql};
 use dissent_core::rng::Rng;
-use dissent_core::sql::render::{Parens, query_to_sql, to_sql};
 use dissent_core::sql::*;
+use dissent_core::state::State;
 
 fn column(name: &str, ty: &str, kind: Kind) -> ColumnDef {
     ColumnDef { name: name.into(), ty: DataType::new(ty, kind), constraints: Vec::new() }

@@ -436,7 +436,7 @@ fn a_branch_that_is_left_alone_takes_the_names_of_the_first() {
     let mutated =
         derive(&subject, &postgres).unwrap_or_else(|Stop(reason)| panic!("refused: {reason}")).mutated;
     let mut sql = String::new();
-    dissent_core::sql::render::render_query(&mutated, &postgres, &mut sql);
+    dissent_core::render::render_query(&mutated, &postgres, &mut sql);
     assert_eq!(sql, "SELECT d0.c1 FROM (SELECT t1.c1 AS unnamed0, 1 AS c1 FROM t1) AS d0");
 }
 

@@ -1,9 +1,9 @@
 //! A worker that finds out what an engine can compute, one candidate after the other.
 
 use anyhow::anyhow;
-use dissent_core::catalog::Prober;
 use dissent_core::dialect::Dialect;
 use dissent_core::engine::{Engine, Limits};
+use dissent_core::probe::Prober;
 use dissent_core::session::Session;
 
 use super::JournalWriter;

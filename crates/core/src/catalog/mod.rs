@@ -1,24 +1,18 @@
 //! Catalogs: what an engine can compute, as it tells itself and as probing shows.
 //!
-//! [`Plan`] (in the dialect's file) says which questions to ask, [`Prober`] asks them and turns replies into
+//! [`Plan`] (in the dialect's file) says which questions to ask, [`crate::probe`] asks them and turns replies into
 //! [`Signature`]s, [`Repertoire`] is the form the generator draws from. A [`Catalog`] is data: it is made
 //! once for a version of an engine and kept.
 
-mod listing;
-mod order;
 mod plan;
-mod probe;
 mod repertoire;
 mod sample;
-mod search;
 
 use serde::{Deserialize, Serialize};
 
-pub use listing::Candidate;
 pub use plan::Plan;
-pub use probe::Prober;
 pub use repertoire::{Entry, Repertoire};
-pub use sample::SampleType;
+pub use sample::{SampleType, plain_name};
 
 use crate::sql::Name;
 
@@ -87,17 +81,6 @@ pub struct Operation {
 impl Operation {
     pub fn is_usable(&self) -> bool {
         self.unusable.is_none()
-    }
-
-    fn unusable(candidate: &Candidate, why: Why, detail: impl Into<String>) -> Operation {
-        Operation {
-            kind: candidate.kind,
-            name: candidate.name.clone(),
-            form: candidate.form.clone(),
-            signatures: Vec::new(),
-            indexable: false,
-            unusable: Some(Unusable { why, detail: detail.into() }),
-        }
     }
 
     /// Something that took the whole process down while it was probed.

@@ -4,8 +4,7 @@ use std::collections::HashMap;
 
 use super::sample::plain_name;
 use super::{Catalog, OperationKind, SampleType, Signature};
-use crate::dialect::Dialect;
-use crate::sql::{Kind, Name};
+use crate::sql::{DataType, Kind, Name};
 
 /// Empty until the engine's catalog is known.
 #[derive(Clone, Debug, Default)]
@@ -39,7 +38,7 @@ pub struct Entry {
 }
 
 impl Repertoire {
-    pub fn new(catalog: &Catalog, dialect: &Dialect) -> Repertoire {
+    pub fn new<'t>(catalog: &Catalog, known: impl Iterator<Item = &'t DataType>) -> Repertoire {
         let entries_of = |wanted: &dyn Fn(OperationKind) -> bool| -> Vec<Entry> {
             let all = catalog.operations.iter().enumerate();
             all.filter(|(_, operation)| operation.is_usable() && wanted(operation.kind))
@@ -69,8 +68,6 @@ impl Repertoire {
                 of_kind.entry(kind).or_default().push(place);
             }
         }
-        let types = dialect.types.iter().map(|entry| &entry.ty);
-        let types = types.chain(dialect.casts.iter().map(|cast| &cast.ty));
         let number = |name: &Name| {
             let plain = plain_name(name);
             let called = |ty: &SampleType| ty.name == *name || ty.is_called(&plain);
@@ -84,7 +81,7 @@ impl Repertoire {
             casts_from,
             returning,
             of_kind,
-            declared: types.filter_map(|ty| number(&ty.name)).collect(),
+            declared: known.filter_map(|ty| number(&ty.name)).collect(),
             usable: catalog.usable().count(),
         }
     }

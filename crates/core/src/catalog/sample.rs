@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::plan::TypeLine;
-use crate::dialect::Dialect;
 use crate::sql::{DataType, Expr, Kind, Name, Value};
 
 /// A type, values of it, and what the engine does with them.
@@ -31,7 +30,7 @@ pub struct SampleType {
 }
 
 impl SampleType {
-    pub(super) fn new(line: &TypeLine) -> SampleType {
+    pub(crate) fn new(line: &TypeLine) -> SampleType {
         SampleType {
             name: line.name.clone(),
             kind: line.kind,
@@ -68,14 +67,14 @@ impl SampleType {
     }
 
     /// NULL of this type.
-    pub fn null(&self, dialect: &Dialect) -> Expr {
-        if self.pseudo || !dialect.is_typed() {
+    pub fn null(&self, typed: bool) -> Expr {
+        if self.pseudo || !typed {
             return Expr::null();
         }
         Expr::Cast { expr: Box::new(Expr::null()), ty: DataType::new(self.name.clone(), self.kind) }
     }
 
-    pub(super) fn is_called(&self, name: &str) -> bool {
+    pub(crate) fn is_called(&self, name: &str) -> bool {
         plain_name(&self.name) == name || self.aliases.iter().any(|alias| alias == name)
     }
 }

@@ -335,7 +335,8 @@ impl Dialect {
 
     /// Takes in what the engine can compute: the generator draws from it.
     pub fn learn(&mut self, catalog: &Catalog) {
-        self.repertoire = Repertoire::new(catalog, self);
+        let types = self.types.iter().map(|entry| &entry.ty).chain(self.casts.iter().map(|cast| &cast.ty));
+        self.repertoire = Repertoire::new(catalog, types);
     }
 
     /// The fewest arguments with which a function's answer is a matter of them alone.

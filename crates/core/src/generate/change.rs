@@ -1,8 +1,9 @@
 //! Statements that change a state that is already there: rows, schema, settings.
 
-use super::{Column, Generator, Relation, Rules, Table, choices};
+use super::{Generator, Rules, choices};
 use crate::dialect::{Feature, Setting, TypeEntry};
 use crate::sql::*;
+use crate::state::{Column, Relation, Table};
 
 choices! {
     odds {

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{Column, Generator, choices};
+use super::{Generator, choices};
 use crate::dialect::Feature;
 use crate::sql::*;
+use crate::state::Column;
 
 choices! {
     odds {

@@ -21,16 +21,12 @@ pub mod policy;
 mod predicate;
 mod query;
 mod recursion;
-mod resolve;
 mod rows;
 mod schema;
-pub mod state;
 #[cfg(test)]
 pub(crate) mod tests;
 mod values;
 mod window;
-
-use std::sync::Arc;
 
 pub(crate) use change::CHANGE_FIRST;
 pub(crate) use choice::choices;
@@ -38,12 +34,11 @@ pub use choice::{Choice, Listed, Named, Odds, Weights};
 pub use operation::Luck;
 pub use plan::Stage;
 pub use policy::Policy;
-pub use resolve::{kind_within, tables_named};
-pub use state::{Column, State, Table};
 
 use crate::dialect::Dialect;
 use crate::rng::Rng;
 use crate::sql::{CommonTable, Expr, Kind, Name};
+use crate::state::{Column, Relation, State};
 
 /// Every choice of the generator, file by file.
 pub(crate) fn every_choice() -> impl Iterator<Item = &'static dyn Named> {
@@ -110,15 +105,6 @@ impl Default for Rules {
     fn default() -> Self {
         Rules { subqueries: true, qualified: true, identity: false, indexable: false }
     }
-}
-
-/// A table, view or derived table that a query can name columns of.
-#[derive(Clone, Debug)]
-pub struct Relation {
-    /// What its columns are qualified with.
-    pub alias: Name,
-    /// What is known of them.
-    pub columns: Arc<Vec<Column>>,
 }
 
 impl<'a> Generator<'a> {

@@ -1,9 +1,10 @@
 //! Operations of the engine's own catalog: every usable one is reachable, with arguments of its types.
 
-use super::{Column, Generator, choices};
+use super::{Generator, choices};
 use crate::catalog::{Arg, Entry, Repertoire, Signature};
 use crate::dialect::Feature;
 use crate::sql::*;
+use crate::state::Column;
 
 choices! {
     odds {
@@ -181,7 +182,7 @@ impl<'a> Generator<'a> {
             return column;
         }
         if self.odds(&NULL) {
-            return sample.null(self.dialect);
+            return sample.null(self.dialect.is_typed());
         }
         sample.value(self.rng.below(3))
     }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{Column, Drawn, Generator, Relation, Rules, Table, choices};
+use super::{Drawn, Generator, Rules, choices};
 use crate::dialect::Feature;
 use crate::sql::*;
+use crate::state::{Column, Relation, Table};
 
 choices! {
     odds {

@@ -1,8 +1,9 @@
 //! Statements that change the rows of one table, with expressions wherever they may stand.
 
 use super::change::IN_CHANGE;
-use super::{Column, Generator, Table, choices};
+use super::{Generator, choices};
 use crate::sql::*;
+use crate::state::{Column, Table};
 
 choices! {
     odds {

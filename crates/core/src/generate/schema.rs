@@ -1,9 +1,10 @@
 //! Tables, indexes and views.
 
-use super::state::never_negative;
-use super::{Column, Generator, Relation, Rules, Table, choices};
+use super::{Generator, Rules, choices};
 use crate::dialect::{Feature, Partitioning, TableOption};
 use crate::sql::*;
+use crate::state::never_negative;
+use crate::state::{Column, Relation, Table};
 
 choices! {
     odds {
@@ -401,7 +402,7 @@ impl<'a> Generator<'a> {
         let name = self.fresh_name('v');
         let query = self.under(Rules { subqueries: false, ..Rules::default() }, |g| g.relation_query(2));
         self.scope.clear();
-        let temporary = super::resolve::tables_read(&query)
+        let temporary = crate::state::tables_read(&query)
             .iter()
             .any(|read| self.state.table(read).is_some_and(|table| table.temporary));
         Some(Statement::CreateView(CreateView { name, temporary, columns: Vec::new(), query }))

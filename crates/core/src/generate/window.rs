@@ -112,7 +112,8 @@ impl Generator<'_> {
     fn total_order(&mut self) -> Option<Vec<Expr>> {
         let mut keys = Vec::new();
         for relation in self.relations() {
-            let is_this = |table: &&super::Table| std::sync::Arc::ptr_eq(&table.columns, &relation.columns);
+            let is_this =
+                |table: &&crate::state::Table| std::sync::Arc::ptr_eq(&table.columns, &relation.columns);
             let table = self.state.base_tables().find(is_this)?;
             let key = table.columns.iter().find(|column| column.is_key())?;
             keys.push(self.column_expr(relation, key));

@@ -2,9 +2,9 @@
 //! up by both names. Whether it still says the same, the engine is asked.
 
 use crate::dialect::Dialect;
-use crate::generate::{Column, State};
 use crate::sql::visit::{Editor, edit_expr};
 use crate::sql::*;
+use crate::state::{Column, State};
 
 type Relations = Vec<(Name, std::sync::Arc<Vec<Column>>)>;
 

@@ -1,9 +1,10 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::generate::{Generator, Policy, State};
+use crate::generate::{Generator, Policy};
+use crate::render::to_sql;
 use crate::rng::Rng;
-use crate::sql::render::to_sql;
+use crate::state::State;
 
 /// A dialect, the version it is tried at, and the greatest percentage of our own statements that may be refused.
 const DIALECTS: &[(&str, &str, usize)] = &[

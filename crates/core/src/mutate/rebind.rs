@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::generate::{Column, Generator};
+use crate::generate::Generator;
 use crate::sql::visit::{Editor, edit_expr};
 use crate::sql::*;
+use crate::state::Column;
 
 /// What the objects of one source are called in the state that is being built.
 pub type Renames = BTreeMap<Name, Name>;

@@ -2,11 +2,12 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::dialect::Dialect;
-use crate::generate::{Generator, Policy, State};
+use crate::generate::{Generator, Policy};
 use crate::import;
+use crate::render::to_sql;
 use crate::rng::Rng;
-use crate::sql::render::to_sql;
 use crate::sql::*;
+use crate::state::State;
 
 fn dialect() -> Dialect {
     Dialect::load("sqlite", "3.50.0").expect("SQLite's dialect loads")

@@ -3,9 +3,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::*;
 use crate::dialect::Dialect;
 use crate::generate::tests::recorded::{learned, statements};
-use crate::generate::{CHANGE_FIRST, Generator, Luck, State};
+use crate::generate::{CHANGE_FIRST, Generator, Luck};
 use crate::rng::Rng;
 use crate::sql::Statement;
+use crate::state::State;
 
 fn profile<'a>(weights: impl IntoIterator<Item = (&'a str, u32)>) -> Policy {
     let profile = weights.into_iter().map(|(name, weight)| (name.to_string(), weight));

@@ -1,8 +1,8 @@
 //! How much there is to read in a test case. Only what makes it less is worth a check, so reduction ends.
 
 use crate::dialect::Dialect;
+use crate::render::{expr_to_sql, to_sql};
 use crate::sql::Expr;
-use crate::sql::render::{expr_to_sql, to_sql};
 use crate::sql::visit::{Visitor, walk_expr};
 use crate::subject::TestCase;
 

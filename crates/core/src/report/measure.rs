@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::export::Exported;
 use crate::finding::{Finding, Signature};
 use crate::reduce::{Weight, tokens_beyond_keywords};
-use crate::sql::render::{expr_to_sql, to_sql};
+use crate::render::{expr_to_sql, to_sql};
 use crate::triage::{causes, span};
 
 /// A finding with more statements than this in its setup is named: there must be a reason for it.

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use super::{failure, one_line, sentence, title};
 use crate::dialect::Dialect;
 use crate::finding::{ArmOutcome, Finding};
+use crate::render::to_sql;
 use crate::sql::Statement;
-use crate::sql::render::to_sql;
 
 /// How many rows of an arm a reader sees; the difference itself is always said in words.
 pub const ROWS_SHOWN: usize = 20;

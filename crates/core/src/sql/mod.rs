@@ -1,11 +1,11 @@
 //! SQL as trees: the one AST, its values and types, how it is printed, how it is walked.
 
 pub mod ast;
+pub mod compare;
 pub mod inspect;
 pub mod name;
 pub mod query;
 pub mod recursion;
-pub mod render;
 pub mod types;
 pub mod value;
 pub mod visit;

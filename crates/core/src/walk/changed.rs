@@ -5,13 +5,14 @@ use super::trail::KEEPING_SHARE;
 use super::{Lesson, Next, Visit};
 use crate::engine::{Reply, Stop};
 use crate::finding::Verdict;
-use crate::generate::{Stage, Table, cost};
+use crate::generate::{Stage, cost};
 use crate::guide::Entry;
 use crate::import;
 use crate::mutate::{self, Step, What, rebind};
 use crate::oracle::Given;
 use crate::rng::Rng;
 use crate::sql::{InsertSource, Query, Statement, recursion};
+use crate::state::Table;
 
 /// Cases of a changed database: it is small and quickly made.
 const CASES: u64 = 30;

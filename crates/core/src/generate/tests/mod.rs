@@ -4,8 +4,8 @@ pub(crate) mod recorded;
 
 use super::{Column, Generator, Policy, Stage, State};
 use crate::dialect::Dialect;
+use crate::render::to_sql;
 use crate::rng::Rng;
-use crate::sql::render::to_sql;
 use crate::sql::*;
 
 fn dialect(name: &str) -> Dialect {

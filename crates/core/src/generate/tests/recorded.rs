@@ -3,10 +3,11 @@
 use super::dialect;
 use crate::catalog::{Arg, CATALOG_FORMAT, Catalog, Operation, OperationKind, SampleType, Signature};
 use crate::dialect::Dialect;
-use crate::generate::{Generator, Policy, State};
+use crate::generate::{Generator, Policy};
+use crate::render::to_sql;
 use crate::rng::Rng;
-use crate::sql::render::to_sql;
 use crate::sql::*;
+use crate::state::State;
 
 /// A dialect that has learned a few operations of each kind.
 pub(crate) fn learned(name: &str) -> Dialect {

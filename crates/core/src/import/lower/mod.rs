@@ -15,7 +15,7 @@ use sqlparser::tokenizer::{Token, Tokenizer};
 
 use super::reading::Reading;
 use crate::dialect::Dialect;
-use crate::sql::render::to_sql;
+use crate::render::to_sql;
 use crate::sql::*;
 
 type Lowered<T> = Result<T, String>;

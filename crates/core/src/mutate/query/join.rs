@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::place::{Place, any_select, in_select};
 use crate::dialect::Feature;
-use crate::generate::{Column, Generator, Named, Relation, choices};
+use crate::generate::{Generator, Named, choices};
+use crate::state::{Column, Relation};
 use crate::mutate::{Effect, Mutation};
 use crate::sql::*;
 

@@ -1,8 +1,9 @@
 //! The places of a query where something can be changed: its SELECTs, and their expressions.
 
-use crate::generate::{Generator, Relation, kind_within};
+use crate::generate::Generator;
 use crate::sql::visit::*;
 use crate::sql::*;
+use crate::state::{Relation, kind_within};
 
 /// A SELECT somewhere in the query, with the relations of its FROM.
 pub(super) struct Place<'a> {

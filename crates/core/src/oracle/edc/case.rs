@@ -3,13 +3,13 @@
 use super::RESULT;
 use crate::database::Database;
 use crate::dialect::{Dialect, Feature, Function};
-use crate::generate::{Column, State};
 use crate::oracle::kit::gate::{deduplicates, has_aggregate};
-use crate::sql::render::expr_to_sql;
+use crate::render::expr_to_sql;
 use crate::sql::visit::{
     Editor, Visitor, any_expr, edit_expr, walk_expr, walk_query, walk_select, walk_table,
 };
 use crate::sql::*;
+use crate::state::{Column, State};
 use crate::subject::Subject;
 
 /// What is under test: an operation over the columns of one table.

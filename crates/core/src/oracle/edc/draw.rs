@@ -7,9 +7,10 @@ use super::queries::{self, Result};
 use super::rewrite::{inline, qualified};
 use super::{INDEXED, INFERRED, RESULT, RESULT_IS, STORAGE, TEMPORAL, TYPES};
 use crate::dialect::{Feature, TypeEntry};
-use crate::generate::{Generator, Rules, State};
+use crate::generate::{Generator, Rules};
 use crate::sql::visit::{Visitor, any_expr, walk_table};
 use crate::sql::*;
+use crate::state::State;
 use crate::subject::{Proposal, Subject};
 
 const BASE: &str = "e0";

@@ -12,7 +12,7 @@ pub fn over_rows(g: &mut Generator, result: &Result) -> Option<Query> {
     let joined = if g.rng.chance(12) { 2 } else { 1 };
     let from = g.from_clause(joined)?.tables;
     // A derived table may not have the result.
-    let has_result = |columns: &[crate::generate::Column]| columns.iter().any(|c| c.name == RESULT);
+    let has_result = |columns: &[crate::state::Column]| columns.iter().any(|c| c.name == RESULT);
     let places: Vec<Expr> = g
         .relations()
         .iter()

@@ -250,7 +250,7 @@ mod tests {
     use super::*;
     use crate::database::Database;
     use crate::dialect::Dialect;
-    use crate::sql::render::{Parens, query_to_sql};
+    use crate::render::{Parens, query_to_sql};
     use crate::subject::Subject;
 
     fn rewritten(operation: Expr, select: Select) -> std::result::Result<String, &'static str> {

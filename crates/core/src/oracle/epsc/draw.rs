@@ -5,9 +5,10 @@ use super::case::{Case, Road};
 use super::places::{Place, each_literal, fits};
 use super::{ROAD, SQL};
 use crate::dialect::{Dialect, Feature, ParameterType};
-use crate::generate::{Generator, State};
+use crate::generate::Generator;
 use crate::oracle::Given;
 use crate::sql::*;
+use crate::state::State;
 use crate::subject::{Proposal, Subject};
 
 pub fn proposal(oracle: &str, g: &mut Generator) -> Option<Proposal> {

@@ -40,8 +40,8 @@ use crate::generate::Generator;
 use crate::oracle::kit::judge::{self, Difference, Equality};
 use crate::oracle::kit::{freedom, gate, validate};
 use crate::oracle::{Given, Oracle};
+use crate::render::to_sql;
 use crate::session::Session;
-use crate::sql::render::to_sql;
 use crate::sql::*;
 use crate::subject::{Proposal, Subject};
 

@@ -4,8 +4,8 @@ use super::case::{Case, Road};
 use super::places::{Template, unbound};
 use crate::dialect::PrepareSyntax;
 use crate::engine::{Prepared, Reply, Stop};
+use crate::render::to_sql;
 use crate::session::Session;
-use crate::sql::render::to_sql;
 use crate::sql::*;
 
 /// A query or a change of rows: what every engine can prepare.
@@ -162,7 +162,7 @@ impl PreparedArm {
                 let given: Vec<String> = literals
                     .enumerate()
                     .map(|(at, value)| {
-                        let value = render::expr_to_sql(&value, session.dialect());
+                        let value = crate::render::expr_to_sql(&value, session.dialect());
                         format!("{} = {value}", variable(at))
                     })
                     .collect();

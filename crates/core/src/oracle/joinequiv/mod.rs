@@ -25,7 +25,7 @@ use crate::dialect::{Dialect, Feature};
 use crate::engine::{Rows, Stop};
 use crate::features::Features;
 use crate::finding::Verdict;
-use crate::generate::{Column, Generator, Rules, State};
+use crate::generate::{Generator, Rules};
 use crate::oracle::kit::arms::Arms;
 use crate::oracle::kit::freedom;
 use crate::oracle::kit::given::{Given, asking};
@@ -33,6 +33,7 @@ use crate::oracle::kit::judge::{self, Difference, Equality};
 use crate::oracle::{Oracle, norec};
 use crate::session::Session;
 use crate::sql::*;
+use crate::state::{Column, State};
 use crate::subject::{Proposal, Subject, TestCase};
 
 pub struct JoinEquiv;

@@ -7,9 +7,9 @@
 use std::sync::Arc;
 
 use crate::dialect::{Dialect, Feature};
-use crate::generate::{Column, State};
 use crate::sql::visit::{Visitor, any_expr, walk_expr, walk_query, walk_select};
 use crate::sql::*;
+use crate::state::{Column, State};
 
 const REPRESENTATIVES: &str = "values without one representative";
 const ROUNDED_SUM: &str = "sum that is rounded by the order of rows";

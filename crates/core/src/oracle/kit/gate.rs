@@ -6,11 +6,11 @@
 use super::freedom;
 use crate::database::Database;
 use crate::dialect::{Dialect, Feature};
-use crate::generate::State;
 use crate::sql::inspect::has_bare_column;
 pub use crate::sql::inspect::{deduplicates, has_aggregate, looks_beyond_its_row, orders_every_column};
 use crate::sql::visit::{Visitor, any_expr, walk_expr, walk_query, walk_select};
 use crate::sql::*;
+use crate::state::State;
 use crate::subject::Subject;
 
 /// Why nothing can be said about a difference, if so.

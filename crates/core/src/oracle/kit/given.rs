@@ -1,9 +1,9 @@
 //! A query that somebody wrote, as material for oracles: its SELECTs, and predicates to ask about.
 
 use crate::dialect::{Dialect, Feature};
-use crate::generate::{Column, State};
 use crate::oracle::kit::gate::looks_beyond_its_row;
 use crate::sql::*;
+use crate::state::{Column, State};
 
 /// A query over a state that is known as far as its statements were understood.
 pub struct Given<'a> {

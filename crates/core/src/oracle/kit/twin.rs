@@ -23,10 +23,11 @@ use crate::dialect::{Dialect, Feature, TableOption};
 use crate::engine::{Reply, Stop};
 use crate::features::{Features, hyphenated};
 use crate::finding::{Class, Verdict};
-use crate::generate::{Generator, State};
+use crate::generate::Generator;
 use crate::session::Session;
 use crate::sql::visit::{Editor, Visitor, edit_expr, edit_select, edit_table, walk_table};
 use crate::sql::*;
+use crate::state::State;
 use crate::subject::{Proposal, Subject, TestCase};
 
 /// The twin's way of storing, by the name of the dialect's option; PLAIN: by none.

@@ -21,6 +21,7 @@ use std::collections::HashSet;
 use super::gate::has_aggregate;
 use crate::dialect::Feature;
 use crate::engine::{ErrorClass, Reply, SqlError, Stop};
+use crate::render::{Parens, query_to_sql};
 use crate::session::Session;
 use crate::sql::visit::{Visitor, any_expr, walk_expr};
 use crate::sql::*;
@@ -54,7 +55,7 @@ pub fn is_spared(
     }
     let mut asked = HashSet::new();
     for probe in probes.list {
-        let sql = render::query_to_sql(&probe, session.dialect(), render::Parens::Needed);
+        let sql = query_to_sql(&probe, session.dialect(), Parens::Needed);
         if !asked.insert(sql) {
             continue;
         }

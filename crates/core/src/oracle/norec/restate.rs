@@ -53,8 +53,8 @@ mod tests {
     use super::*;
     use crate::dialect::Dialect;
     use crate::oracle;
+    use crate::render::to_sql;
     use crate::sql::TableRef;
-    use crate::sql::render::to_sql;
 
     fn restated(oracle: &str) -> Vec<TestCase> {
         let query = Query::select(Select {

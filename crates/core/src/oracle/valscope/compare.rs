@@ -8,8 +8,9 @@ use std::cmp::Ordering;
 use super::relation::{Column, Direction, Nulls, Relation, Span};
 use crate::engine::Rows;
 use crate::finding::{Class, Failure};
-use crate::oracle::kit::judge::{Difference, at_most, compare_values, rounded};
+use crate::oracle::kit::judge::{Difference, rounded};
 use crate::sql::Value;
+use crate::sql::compare::{at_most, compare_values};
 
 /// Whether results that violate the relation would not if floats had nine digits.
 pub fn is_rounding(relation: &Relation, original: &Rows, mutated: &Rows) -> bool {

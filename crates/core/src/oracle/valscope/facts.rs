@@ -3,8 +3,8 @@
 
 use super::relation::Change;
 use crate::dialect::{Dialect, Feature, Function};
-use crate::generate::{Column, State, Table};
 use crate::sql::*;
+use crate::state::{Column, State, Table};
 
 /// Whole numbers from here to there.
 pub type Range = (i128, i128);

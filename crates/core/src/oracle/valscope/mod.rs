@@ -43,12 +43,13 @@ use rules::{Rule, Stopped};
 use crate::dialect::Dialect;
 use crate::engine::Stop;
 use crate::finding::Verdict;
-use crate::generate::{Generator, State};
+use crate::generate::Generator;
 use crate::oracle::Oracle;
 use crate::oracle::kit::arms::Arms;
 use crate::oracle::kit::given::Given;
 use crate::session::Session;
 use crate::sql::Query;
+use crate::state::State;
 use crate::subject::{Proposal, Subject};
 
 pub struct ValScope;

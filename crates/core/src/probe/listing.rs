@@ -1,7 +1,6 @@
 //! What is going to be probed: the engine's own lists, and the names in the dialect's file.
 
-use super::plan::Plan;
-use super::{OperationKind, SampleType};
+use crate::catalog::{Operation, OperationKind, Plan, SampleType, Unusable, Why};
 use crate::engine::{Reply, Trouble};
 use crate::session::Session;
 use crate::sql::{Name, Statement, Value};
@@ -18,6 +17,20 @@ pub struct Candidate {
     pub more: bool,
     pub returns: Option<String>,
     pub volatility: Option<Volatility>,
+}
+
+impl Candidate {
+    /// It is not used, for this reason.
+    pub(super) fn unusable(&self, why: Why, detail: impl Into<String>) -> Operation {
+        Operation {
+            kind: self.kind,
+            name: self.name.clone(),
+            form: self.form.clone(),
+            signatures: Vec::new(),
+            indexable: false,
+            unusable: Some(Unusable { why, detail: detail.into() }),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,15 +1,18 @@
 //! The state of a database as the generator knows it: followed statement by statement, so that a
 //! dropped or renamed column is never used again.
 
+mod resolve;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::resolve::tables_named;
+pub use resolve::{kind_within, tables_named, tables_read};
+
 use crate::dialect::{Dialect, Feature};
 use crate::sql::*;
 
 /// Values kept per column to draw constants from.
-pub(super) const POOL_SIZE: usize = 24;
+const POOL_SIZE: usize = 24;
 
 /// What a database holds, as far as its statements tell.
 #[derive(Clone, Debug, Default)]
@@ -504,4 +507,13 @@ fn pin(columns: &mut [Column], keys: &[IndexKey]) {
 
 fn names(expr: &Expr, column: &Name) -> bool {
     visit::any_expr(expr, |inner| matches!(inner, Expr::Column(reference) if reference.column == *column))
+}
+
+/// A table, view or derived table that a query can name columns of.
+#[derive(Clone, Debug)]
+pub struct Relation {
+    /// What its columns are qualified with.
+    pub alias: Name,
+    /// What is known of them.
+    pub columns: Arc<Vec<Column>>,
 }

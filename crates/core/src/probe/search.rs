@@ -5,9 +5,8 @@
 //! plus one or two more. Where any operand is converted, a tuple that works is widened position by position;
 //! elsewhere each tuple that works is a signature of its own.
 
-use super::listing::Candidate;
-use super::probe::{Found, MOST_SIGNATURES, Outcome, Prober, Tried, constant_tries, is_constant};
-use super::{Operation, Signature, Why};
+use super::{Candidate, Found, MOST_SIGNATURES, Outcome, Prober, Tried, constant_tries, is_constant};
+use crate::catalog::{Operation, Signature, Why};
 use crate::dialect::Feature;
 use crate::engine::Trouble;
 use crate::sql::Value;

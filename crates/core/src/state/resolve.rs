@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Relation;
-use super::state::{Column, POOL_SIZE, State, Table};
+use super::{Column, POOL_SIZE, Relation, State, Table};
 use crate::dialect::Dialect;
 use crate::sql::visit::{Visitor, walk_query, walk_table};
 use crate::sql::*;

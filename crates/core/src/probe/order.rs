@@ -1,7 +1,6 @@
 //! Whether an aggregate's answer may depend on the order of rows (SOUNDNESS 0.5).
 
-use super::listing::Candidate;
-use super::probe::{Prober, REVERSED, TABLE, These, Tried, lists, same};
+use super::{Candidate, Prober, REVERSED, TABLE, These, Tried, lists, same};
 use crate::engine::{Reply, Rows, Trouble};
 use crate::sql::{Expr, Kind, Value};
 

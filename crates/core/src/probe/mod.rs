@@ -4,15 +4,20 @@
 //! NULLs, two mixed ones, and the typical one again; the second table has the rows in the opposite order.
 //! One SELECT over them shows at once whether a call runs on all of them, and what it gives.
 
-use super::listing::{self, Candidate, Volatility};
-use super::order::Order;
-use super::plan::Plan;
-use super::sample::{SampleType, plain_name};
-use super::{Arg, Catalog, Operation, OperationKind, Signature, Why};
+mod listing;
+mod order;
+mod search;
+
+pub use listing::Candidate;
+
+use listing::Volatility;
+use order::Order;
+
+use crate::catalog::{Arg, Catalog, Operation, OperationKind, Plan, SampleType, Signature, Why, plain_name};
 use crate::dialect::{Dialect, Feature};
 use crate::engine::{Reply, Rows, SqlError, Trouble};
-use crate::oracle::kit::judge::compare_values;
 use crate::session::Session;
+use crate::sql::compare::compare_values;
 use crate::sql::*;
 
 pub(super) const TABLE: &str = "probe";
@@ -91,7 +96,7 @@ impl<'s, 'e> Prober<'s, 'e> {
             operations.extend(self.probe(&candidate)?);
         }
         Ok(Catalog {
-            format: super::CATALOG_FORMAT,
+            format: crate::catalog::CATALOG_FORMAT,
             dialect: self.dialect.name.to_string(),
             engine_version: self.session.engine_version().to_string(),
             fingerprint,
@@ -102,7 +107,7 @@ impl<'s, 'e> Prober<'s, 'e> {
 
     /// What can be said of a candidate: an operation for each number of arguments it takes.
     pub fn probe(&mut self, candidate: &Candidate) -> Result<Vec<Operation>, Trouble> {
-        let unusable = |why, detail: &str| Ok(vec![Operation::unusable(candidate, why, detail)]);
+        let unusable = |why, detail: &str| Ok(vec![candidate.unusable(why, detail)]);
         if let Some(reason) = self.plan.denied(&candidate.name) {
             return unusable(Why::Denied, reason);
         }
@@ -146,7 +151,7 @@ impl<'s, 'e> Prober<'s, 'e> {
             for param in params {
                 match self.type_at(param, step) {
                     Some(ty) => tuple.push(ty),
-                    None => return Ok(vec![Operation::unusable(candidate, Why::UnknownType, param.clone())]),
+                    None => return Ok(vec![candidate.unusable(Why::UnknownType, param.clone())]),
                 }
             }
             // An operator's form has places for just these.
@@ -214,7 +219,7 @@ impl<'s, 'e> Prober<'s, 'e> {
         let Found { mut signatures, error, reason, fatal } = found;
         // What took the engine down, or answered differently, is not used with other arguments either.
         if let (true, Some((why, detail))) = (fatal, &reason) {
-            return Operation::unusable(candidate, *why, detail.clone());
+            return candidate.unusable(*why, detail.clone());
         }
         if signatures.is_empty() {
             let (why, detail) = match (reason, error) {
@@ -222,7 +227,7 @@ impl<'s, 'e> Prober<'s, 'e> {
                 (None, Some(error)) => (Why::Fails, first_line(&error.message)),
                 (None, None) => (Why::Fails, String::new()),
             };
-            return Operation::unusable(candidate, why, detail);
+            return candidate.unusable(why, detail);
         }
         if signatures.iter().any(|signature| !signature.fragile) {
             signatures.sort_by_key(|signature| signature.fragile);
@@ -474,10 +479,10 @@ impl<'s, 'e> Prober<'s, 'e> {
 
     fn row(&self, row: usize) -> Vec<Expr> {
         let value = |at: usize, ty: &SampleType| match row {
-            2 if !ty.required => ty.null(self.dialect),
+            2 if !ty.required => ty.null(self.dialect.is_typed()),
             1 => ty.value(1),
             3 => ty.value(at % 3),
-            4 if at.is_multiple_of(2) && !ty.required => ty.null(self.dialect),
+            4 if at.is_multiple_of(2) && !ty.required => ty.null(self.dialect.is_typed()),
             4 => ty.value(2),
             _ => ty.value(0),
         };
