@@ -2,8 +2,6 @@
 
 #![cfg_attr(not(debug_assertions), allow(dead_code, reason = "only builds for tests make faults"))]
 
-use anyhow::bail;
-
 /// Read from `DISSENT_TEST_FAULT`, by workers only: `crash@7` dies in the first statement of database 0 from
 /// case 7 on (a case may have none), `hang@7` never ends it, `oom@7` uses up all memory in it. A campaign never
 /// visits a database twice, so each of these happens once. `early` dies before the engine is open, `start` between
@@ -45,13 +43,15 @@ impl Fault {
             _ => {}
         }
         let Some((kind, Ok(case))) = text.split_once('@').map(|(kind, case)| (kind, case.parse())) else {
-            bail!("DISSENT_TEST_FAULT is '{text}', not early, start, crash@CASE, hang@CASE or oom@CASE");
+            anyhow::bail!(
+                "DISSENT_TEST_FAULT is '{text}', not early, start, crash@CASE, hang@CASE or oom@CASE"
+            );
         };
         let kind = match kind {
             "crash" => Kind::Crash,
             "hang" => Kind::Hang,
             "oom" => Kind::OutOfMemory,
-            other => bail!("DISSENT_TEST_FAULT knows no fault '{other}'"),
+            other => anyhow::bail!("DISSENT_TEST_FAULT knows no fault '{other}'"),
         };
         Ok(Fault::At { case, kind })
     }
