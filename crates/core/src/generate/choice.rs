@@ -27,6 +27,8 @@ pub struct Choice<T: 'static> {
     name: &'static str,
     /// The options with their names and weights.
     options: &'static [(T, &'static str, u32)],
+    /// The sum of these weights.
+    total: u32,
     slot: Slot,
 }
 
@@ -54,7 +56,19 @@ impl<T> Choice<T> {
     /// A choice among options that have these weights unless a profile says otherwise.
     pub const fn new(name: &'static str, options: &'static [(T, &'static str, u32)]) -> Choice<T> {
         assert!(!options.is_empty() && options.len() <= MOST_OPTIONS);
-        Choice { name, options, slot: Slot(OnceLock::new()) }
+        let (mut total, mut at) = (0, 0);
+        while at < options.len() {
+            total += options[at].2;
+            at += 1;
+        }
+        Choice { name, options, total, slot: Slot(OnceLock::new()) }
+    }
+
+    fn place(&self, option: T) -> Option<usize>
+    where
+        T: PartialEq,
+    {
+        self.options.iter().position(|(known, _, _)| *known == option)
     }
 
     /// What there is to choose from.
@@ -173,14 +187,40 @@ impl Weights {
         happens
     }
 
-    fn is_given(&self, slots: std::ops::Range<usize>) -> bool {
-        self.given.iter().take(slots.end).skip(slots.start).any(Option::is_some)
+    #[inline]
+    fn is_given<T>(&self, choice: &Choice<T>) -> bool {
+        !self.given.is_empty() && {
+            let first = choice.slot.first(choice.options.len());
+            self.given.iter().skip(first).take(choice.options.len()).any(Option::is_some)
+        }
+    }
+
+    /// One of the options by their weights alone; `instead` as below.
+    #[inline]
+    fn choose<T: Copy>(&self, choice: &Choice<T>, rng: &mut Rng, instead: impl Fn(T) -> Option<usize>) -> T {
+        if self.is_given(choice) {
+            return self.choose_weighed(choice, rng, |_, weight| weight, instead);
+        }
+        let mut left = rng.below(choice.total as usize) as u32;
+        let mut at = 0;
+        while left >= choice.options[at].2 {
+            left -= choice.options[at].2;
+            at += 1;
+        }
+        self.take(choice, at, instead)
+    }
+
+    #[inline]
+    fn take<T: Copy>(&self, choice: &Choice<T>, drawn: usize, instead: impl Fn(T) -> Option<usize>) -> T {
+        let taken = instead(choice.options[drawn].0).unwrap_or(drawn);
+        self.count(choice.slot.first(choice.options.len()) + taken);
+        choice.options[taken].0
     }
 
     /// One of the options. `weigh` may change weights (0: it does not apply here); `instead` tells which other option
     /// is taken where one does not apply though it has a weight.
     #[inline]
-    fn choose<T: Copy>(
+    fn choose_weighed<T: Copy>(
         &self,
         choice: &Choice<T>,
         rng: &mut Rng,
@@ -191,7 +231,7 @@ impl Weights {
         let first = choice.slot.first(options.len());
         let mut room = [0; MOST_OPTIONS];
         let weights = &mut room[..options.len()];
-        let tuned = self.is_given(first..first + options.len());
+        let tuned = self.is_given(choice);
         for (at, (option, _, default)) in options.iter().enumerate() {
             // Under a profile, options are drawn in proportion among those that apply: 0 means never.
             let applies = !tuned || instead(*option).is_none();
@@ -204,9 +244,7 @@ impl Weights {
             }
         }
         let drawn = rng.weighted(weights);
-        let taken = instead(options[drawn].0).unwrap_or(drawn);
-        self.count(first + taken);
-        options[taken].0
+        self.take(choice, drawn, instead)
     }
 }
 
@@ -225,7 +263,7 @@ impl Generator<'_> {
     /// One of the options.
     #[inline]
     pub fn choose<T: Copy>(&mut self, choice: &Choice<T>) -> T {
-        self.policy.weights.choose(choice, &mut self.rng, |_, weight| weight, |_| None)
+        self.policy.weights.choose(choice, &mut self.rng, |_| None)
     }
 
     /// One of the options that apply here.
@@ -237,7 +275,7 @@ impl Generator<'_> {
     /// One of the options, where some weights depend on more than a profile.
     #[inline]
     pub fn choose_weighed<T: Copy>(&mut self, choice: &Choice<T>, weigh: impl Fn(T, u32) -> u32) -> T {
-        self.policy.weights.choose(choice, &mut self.rng, weigh, |_| None)
+        self.policy.weights.choose_weighed(choice, &mut self.rng, weigh, |_| None)
     }
 
     /// One of the options, or `otherwise` in the place of one that does not apply here.
@@ -248,11 +286,9 @@ impl Generator<'_> {
         otherwise: T,
         applies: impl Fn(T) -> bool,
     ) -> T {
-        self.choose_instead(
-            choice,
-            |_, weight| weight,
-            |drawn| if applies(drawn) { drawn } else { otherwise },
-        )
+        let stays = |drawn: T| drawn == otherwise || applies(drawn);
+        let place = |drawn: T| if stays(drawn) { None } else { choice.place(otherwise) };
+        self.policy.weights.choose(choice, &mut self.rng, place)
     }
 
     /// One of the options, weighed and then perhaps replaced by another one.
@@ -263,12 +299,11 @@ impl Generator<'_> {
         weigh: impl Fn(T, u32) -> u32,
         instead: impl Fn(T) -> T,
     ) -> T {
-        let place = |drawn: T| {
-            let instead = instead(drawn);
-            let replaced = (instead != drawn).then_some(instead)?;
-            choice.options.iter().position(|(option, _, _)| *option == replaced)
+        let place = |drawn: T| match instead(drawn) {
+            other if other == drawn => None,
+            other => choice.place(other),
         };
-        self.policy.weights.choose(choice, &mut self.rng, weigh, place)
+        self.policy.weights.choose_weighed(choice, &mut self.rng, weigh, place)
     }
 }
 
