@@ -130,3 +130,30 @@ impl User {
 pub(crate) fn check(returned: c_int) -> io::Result<()> {
     if returned == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::os::fd::AsRawFd;
+    use std::process::Stdio;
+
+    use super::*;
+
+    #[test]
+    fn a_child_is_allowed_what_it_was_told() {
+        let file = File::open("/dev/null").unwrap();
+        let confinement = Confinement {
+            memory_bytes: Some(1 << 30),
+            without_core: true,
+            without_interrupt: true,
+            inherited: Some(file.as_raw_fd()),
+            ..Confinement::default()
+        };
+        let mut command = Command::new("sh");
+        let script =
+            format!("ulimit -v; ulimit -c; kill -INT $$; readlink /proc/self/fd/{}", file.as_raw_fd());
+        confinement.apply(command.args(["-c", &script]).stdin(Stdio::null()));
+        let output = command.output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "1048576\n0\n/dev/null\n", "{output:?}");
+    }
+}

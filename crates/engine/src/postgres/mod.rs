@@ -36,15 +36,15 @@ struct Host {
     product: &'static Product,
     /// The server in messages.
     name: String,
-    place: Place,
+    ownership: Ownership,
     address: Address,
     login: Login,
     /// What the names of our databases contain.
     mark: Option<String>,
 }
 
-enum Place {
-    /// A server of our own, and what it was started from.
+enum Ownership {
+    /// Started by us, and what from.
     Private { private: Private, installation: PathBuf, version: String },
     /// Somebody else's.
     Remote,
@@ -56,12 +56,12 @@ impl Host {
         let name = format!("{} {version}", product.title());
         let private = Private::start(installation, &name, version)?;
         let (address, login) = (private.address().clone(), private::login());
-        let place = Place::Private {
+        let ownership = Ownership::Private {
             private,
             installation: installation.to_path_buf(),
             version: version.to_string(),
         };
-        Ok(Host { product, name, place, address, login, mark: None })
+        Ok(Host { product, name, ownership, address, login, mark: None })
     }
 
     /// Somebody else's server.
@@ -75,11 +75,11 @@ impl Host {
         };
         let address = Address::of(&url.host(), url.port().or(descriptor.port).unwrap_or_default());
         let (name, mark) = (url.to_string(), url.mark.clone());
-        Host { product, name, place: Place::Remote, address, login, mark }
+        Host { product, name, ownership: Ownership::Remote, address, login, mark }
     }
 
     fn restart(&mut self) -> Result<(), EngineError> {
-        if let Place::Private { private, installation, version } = &mut self.place {
+        if let Ownership::Private { private, installation, version } = &mut self.ownership {
             *private = Private::start(installation, &self.name, version)?;
             self.address = private.address().clone();
         }
@@ -87,7 +87,7 @@ impl Host {
     }
 
     fn is_remote(&self) -> bool {
-        matches!(self.place, Place::Remote)
+        matches!(self.ownership, Ownership::Remote)
     }
 
     /// Connects to a database; absent: the one to make others from.
@@ -207,16 +207,16 @@ impl PostgresEngine {
     fn lost(&mut self, error: io::Error) -> SqlError {
         let hung = matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut);
         self.wire = None;
-        let (code, message) = match &mut self.host.place {
+        let (code, message) = match &mut self.host.ownership {
             _ if hung => {
                 let seconds = (Duration::from_millis(self.limits.millis) + GRACE).as_secs();
                 ("hang", format!("the statement went on for {seconds} s, beyond its time limit"))
             }
-            Place::Private { private, .. } => {
+            Ownership::Private { private, .. } => {
                 let words = private.last_words();
                 ("server-gone", words.unwrap_or_else(|| error.to_string()))
             }
-            Place::Remote => ("server-gone", error.to_string()),
+            Ownership::Remote => ("server-gone", error.to_string()),
         };
         SqlError { class: ErrorClass::ConnectionLost, code: code.to_string(), message }
     }
