@@ -10,8 +10,6 @@ pub fn class(code: &str) -> ErrorClass {
         "57014" | "55P03" => Limit,
         // Values that do not fit a prepared statement: the connection goes on.
         "08P01" => Semantic,
-        // CockroachDB's word for errors it has no code for.
-        "XXUUU" => Runtime,
         // An index or a table whose file is gone.
         "58P01" => Internal,
         _ => match code.get(..2).unwrap_or_default() {

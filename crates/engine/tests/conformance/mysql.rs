@@ -1,9 +1,9 @@
-//! MySQL, MariaDB, OceanBase, and the dialects of Percona Server and TiDB on MySQL.
+//! MySQL, MariaDB, OceanBase, and the dialects of other relatives on MySQL.
 
 use dissent_core::engine::ErrorClass;
 use dissent_core::sql::{Kind, Value};
 
-use super::suite::{PreparedWords, Suite, decimal, open, other, text, ty, value};
+use super::suite::{PreparedWords, Suite, decimal, only_by_address, open, other, text, ty, value};
 
 /// A thousand rows to join.
 macro_rules! thousand {
@@ -172,8 +172,8 @@ fn mysql_by_address() {
     let Value::Text(socket) = value(server.as_mut(), "SELECT @@socket") else { panic!() };
     let databases = "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name LIKE 'dissent%'";
     let host = socket.replace('/', "%2F");
-    // Percona Server and TiDB cannot be obtained; their dialects are tried on their relative.
-    for scheme in ["mysql", "percona", "tidb"] {
+    // Relatives that cannot be obtained are tried on it.
+    for scheme in only_by_address("mysql").chain(["mysql"]) {
         let suite = mysql(&format!("{scheme}://root@{host}/"));
         Suite { server: None, ..suite }.run();
         assert_eq!(value(server.as_mut(), databases), Value::Int(1), "only the server's own is left");

@@ -1,9 +1,9 @@
-//! PostgreSQL, and CockroachDB's dialect on it.
+//! PostgreSQL, and the dialects of its relatives on it.
 
 use dissent_core::engine::ErrorClass;
 use dissent_core::sql::{Kind, Value};
 
-use super::suite::{PreparedWords, Suite, decimal, open, other, text, ty, value};
+use super::suite::{PreparedWords, Suite, decimal, only_by_address, open, other, text, ty, value};
 
 fn postgres(target: &str) -> Suite {
     Suite {
@@ -130,10 +130,9 @@ fn postgres_by_address() {
     let Value::Text(directory) = value(server.as_mut(), "SHOW unix_socket_directories") else { panic!() };
     let databases = "SELECT count(*) FROM pg_database WHERE datname LIKE 'dissent%'";
     let host = directory.replace('/', "%2F");
-    // CockroachDB cannot be obtained; its dialect is tried on its relative.
-    for target in
-        [format!("postgres://postgres@{host}/"), format!("cockroachdb://postgres@{host}:5432/postgres")]
-    {
+    // Relatives that cannot be obtained are tried on it.
+    let relatives = only_by_address("postgres").map(|name| format!("{name}://postgres@{host}:5432/postgres"));
+    for target in relatives.chain([format!("postgres://postgres@{host}/")]) {
         let suite = Suite { server: None, ..postgres(&target) };
         suite.run();
         assert_eq!(value(server.as_mut(), databases), Value::Int(1), "only the server's own is left");

@@ -2,13 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use dissent_core::dialect::Dialect;
+use dissent_core::dialect::{Dialect, Files};
 use dissent_core::engine::{Engine, ErrorClass, Limits, Prepared, Reply};
 use dissent_core::generate::Policy;
 use dissent_core::oracle;
 use dissent_core::session::{NoJournal, Session};
 use dissent_core::sql::{DataType, Kind, Value};
 use dissent_core::walk::Walk;
+use dissent_engine::{Product, products, versions};
 
 use super::common::Counting;
 pub use super::common::open;
@@ -16,6 +17,15 @@ pub use super::common::open;
 /// Generated statements that every engine is given, and the share of them that must succeed.
 const STATEMENTS: u64 = 1000;
 const VALID: f64 = 0.90;
+
+/// The dialects that inherit from another and whose engines cannot be obtained, only reached.
+pub fn only_by_address(parent: &'static str) -> impl Iterator<Item = &'static str> {
+    let (files, versions) = (Files::built_in(), versions().expect("there is a cache directory"));
+    products().map(Product::name).filter(move |name| {
+        let is_obtainable = versions.iter().any(|version| version.engine == *name);
+        !is_obtainable && files.relative(name).as_deref() == Some(parent)
+    })
+}
 
 /// How an engine is made to show what it does.
 pub struct Suite {
