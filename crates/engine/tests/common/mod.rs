@@ -1,56 +1,112 @@
-//! Databases to test against, behind a session.
+//! Engines to test on, SQL as trees, and what tests ask again and again.
 
-#![allow(dead_code)] // Each test file uses a part of this.
+#![allow(dead_code)] // Each test binary uses a part of this.
 
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
+use std::rc::Rc;
 
 use dissent_core::dialect::Dialect;
-use dissent_core::engine::{Engine, Limits, Reply, Rows, Trouble};
-use dissent_core::finding::{Evidence, Origin, Verdict};
-use dissent_core::oracle;
-use dissent_core::session::{NoJournal, Session};
-use dissent_core::sql::Statement;
-use dissent_core::subject::Subject;
-use dissent_core::walk::{Watcher, replay};
+use dissent_core::engine::{Engine, ErrorClass, Reply, Rows, SqlError};
+use dissent_core::finding::{Class, Evidence, Origin, Verdict};
+use dissent_core::generate::Policy;
+use dissent_core::import;
+use dissent_core::oracle::{self, Oracle};
+use dissent_core::session::{Counts, NoJournal, Session};
+use dissent_core::sql::{Expr, Query, SelectItem, Statement};
+use dissent_core::subject::{Subject, TestCase};
+use dissent_core::walk::{self, Walk, Watcher};
+use dissent_engine::fake::Tampered;
 use dissent_engine::{Source, Target};
 
-/// The methods by which an engine around an `engine` passes prepared statements on to it.
-#[macro_export]
-macro_rules! pass_on_prepared {
-    () => {
-        fn prepare(
-            &mut self,
-            sql: &str,
-            types: &[dissent_core::sql::DataType],
-        ) -> Result<
-            Result<dissent_core::engine::Prepared, dissent_core::engine::SqlError>,
-            dissent_core::engine::Trouble,
-        > {
-            self.engine.prepare(sql, types)
-        }
-        fn execute_prepared(
-            &mut self,
-            statement: &dissent_core::engine::Prepared,
-            values: &[dissent_core::sql::Value],
-        ) -> Result<dissent_core::engine::Reply, dissent_core::engine::Trouble> {
-            self.engine.execute_prepared(statement, values)
-        }
-        fn close_prepared(
-            &mut self,
-            statement: dissent_core::engine::Prepared,
-        ) -> Result<(), dissent_core::engine::Trouble> {
-            self.engine.close_prepared(statement)
-        }
-    };
+/// An engine and the dialect it speaks.
+pub struct Fixture {
+    pub engine: Box<dyn Engine>,
+    pub dialect: Dialect,
 }
 
-pub fn sqlite() -> (Box<dyn Engine>, Dialect) {
-    let engine = Source::bundled().open().expect("the bundled SQLite opens");
-    let dialect = Dialect::load("sqlite", engine.version()).expect("its dialect reads");
-    (engine, dialect)
+impl Fixture {
+    /// The bundled SQLite.
+    pub fn sqlite() -> Fixture {
+        let engine = Source::bundled().open().expect("the bundled SQLite opens");
+        let dialect = Dialect::load("sqlite", engine.version()).expect("its dialect reads");
+        Fixture { engine, dialect }
+    }
+
+    /// The bundled SQLite with a bug: each reply goes through a closure.
+    pub fn tampered(tamper: impl FnMut(&str, Reply) -> Reply + 'static) -> Fixture {
+        Fixture::sqlite().with_bug(tamper)
+    }
+
+    /// The bundled SQLite with a bug: it runs other statements than it is asked to.
+    pub fn rewriting(rewrite: impl FnMut(&str) -> String + 'static) -> Fixture {
+        let Fixture { engine, dialect } = Fixture::sqlite();
+        Fixture { engine: Box::new(Tampered::rewriting(engine, rewrite)), dialect }
+    }
+
+    /// The bundled SQLite, and every statement that it is given from now on.
+    pub fn recording() -> (Fixture, Rc<RefCell<Vec<String>>>) {
+        let log = Rc::new(RefCell::new(Vec::new()));
+        let statements = Rc::clone(&log);
+        let fixture = Fixture::rewriting(move |sql| {
+            statements.borrow_mut().push(sql.to_string());
+            sql.to_string()
+        });
+        (fixture, log)
+    }
+
+    /// An engine by its target's name, if it is available: see [`open`].
+    pub fn open(target: &str) -> Option<Fixture> {
+        open(target).map(|(engine, dialect)| Fixture { engine, dialect })
+    }
+
+    pub fn with_bug(self, tamper: impl FnMut(&str, Reply) -> Reply + 'static) -> Fixture {
+        Fixture { engine: Box::new(Tampered::new(self.engine, tamper)), dialect: self.dialect }
+    }
+
+    /// Runs `f` with a session over the engine as it is.
+    pub fn session<T>(&mut self, f: impl FnOnce(&mut Session) -> T) -> T {
+        f(&mut Session::new(self.engine.as_mut(), &self.dialect, &mut NoJournal, || 0))
+    }
+
+    /// Builds a test case's database and checks its subject.
+    pub fn check(&mut self, case: &TestCase) -> Verdict {
+        let oracle = oracle::by_name(&case.subject.oracle).expect("the subject's oracle exists");
+        self.session(|session| walk::replay(case, oracle, session).expect("the engine answers"))
+    }
+
+    /// Walks databases until the watcher has seen enough.
+    pub fn walk(
+        &mut self,
+        oracles: Vec<&'static dyn Oracle>,
+        seed: u64,
+        mut watcher: Counting,
+    ) -> (Counting, Counts) {
+        let dialect = self.dialect.clone();
+        let walk = Walk { dialect: &dialect, calm: None, oracles, seed, policy: Policy::default() };
+        let counts = self.session(|session| {
+            let mut number = 0;
+            while walk.database(number, session, &mut watcher).expect("the engine answers") {
+                number += 1;
+            }
+            session.counts.clone()
+        });
+        (watcher, counts)
+    }
+
+    /// The rows of a query, or what the engine says.
+    pub fn rows(&mut self, sql: &str) -> Result<Rows, String> {
+        rows(self.engine.execute(sql).expect("the engine answers"))
+    }
+
+    /// Statements in this dialect as trees.
+    pub fn sql(&self, text: &str) -> Vec<Statement> {
+        parsed(text, &self.dialect)
+    }
 }
 
-/// An engine by its target's name. One that cannot be had is skipped with a loud line, unless
+/// An engine by its target's name. One that cannot be obtained is skipped with a loud line, unless
 /// `DISSENT_REQUIRE_ENGINES=1`.
 pub fn open(target: &str) -> Option<(Box<dyn Engine>, Dialect)> {
     let opened = Target::parse(target).and_then(|target| {
@@ -67,31 +123,75 @@ pub fn open(target: &str) -> Option<(Box<dyn Engine>, Dialect)> {
         }
         Err(error) => {
             // Not by a macro: the test harness captures what those print.
-            let line = format!("SKIPPED, not passed: {target} cannot be had: {error}\n");
+            let line = format!("SKIPPED, not passed: {target} is not available: {error}\n");
             let _ = std::io::stderr().write_all(line.as_bytes());
             None
         }
     }
 }
 
-/// Runs `f` with a session over an engine.
-pub fn with_session<T>(engine: &mut dyn Engine, dialect: &Dialect, f: impl FnOnce(&mut Session) -> T) -> T {
-    f(&mut Session::new(engine, dialect, &mut NoJournal, || 0))
+/// The statements of a script in SQLite's words, as trees.
+#[track_caller]
+pub fn sql(text: &str) -> Vec<Statement> {
+    parsed(text, &Fixture::sqlite().dialect)
 }
 
-/// Checks a subject on a fresh bundled SQLite.
-pub fn check(subject: &Subject) -> Verdict {
-    let (mut engine, dialect) = sqlite();
-    check_on(engine.as_mut(), &dialect, subject)
+/// The same in another dialect. `bound(7)` is a literal that is prepared as a parameter.
+#[track_caller]
+pub fn parsed(text: &str, dialect: &Dialect) -> Vec<Statement> {
+    let mut statements = Vec::new();
+    for imported in import::file("test.sql", text, dialect) {
+        assert_eq!(imported.refused, None, "{}", imported.text);
+        let mut statement = imported.statement;
+        bind(&mut statement);
+        statements.push(statement);
+    }
+    statements
 }
 
-pub fn check_on(engine: &mut dyn Engine, dialect: &Dialect, subject: &Subject) -> Verdict {
-    let oracle = oracle::by_name(&subject.oracle).expect("the subject's oracle exists");
-    with_session(engine, dialect, |session| replay(subject, oracle, session).expect("the engine answers"))
+fn bind(statement: &mut Statement) {
+    use dissent_core::sql::visit::{Editor, edit_expr};
+    struct Bind;
+    impl Editor for Bind {
+        fn expr(&mut self, expr: &mut Expr) {
+            edit_expr(self, expr);
+            if let Expr::Function { name, args } = expr
+                && **name == *"bound"
+                && let [Expr::Literal(value)] = args.as_slice()
+            {
+                *expr = Expr::Bound(value.clone());
+            }
+        }
+    }
+    Bind.statement(statement);
 }
 
+#[track_caller]
+pub fn query(text: &str) -> Query {
+    match sql(text).pop() {
+        Some(Statement::Query(query)) => *query,
+        other => panic!("{text}: {other:?}"),
+    }
+}
+
+#[track_caller]
+pub fn expr(text: &str) -> Expr {
+    let query = query(&format!("SELECT {text}"));
+    match query.as_select().map(|select| select.items.as_slice()) {
+        Some([SelectItem::Expr { expr, alias: None }]) => expr.clone(),
+        other => panic!("{text}: {other:?}"),
+    }
+}
+
+/// Statements of which nothing is known but their text.
 pub fn raw(statements: &[&str]) -> Vec<Statement> {
     statements.iter().map(|sql| Statement::Raw(sql.to_string())).collect()
+}
+
+/// A subject about the database of a script.
+#[track_caller]
+pub fn over(setup: &str, subject: Subject) -> TestCase {
+    TestCase { setup: sql(setup), subject }
 }
 
 pub fn rows(reply: Reply) -> Result<Rows, String> {
@@ -102,50 +202,94 @@ pub fn rows(reply: Reply) -> Result<Rows, String> {
     }
 }
 
-/// Passes everything on and keeps the text.
-pub struct Recording {
-    pub engine: Box<dyn Engine>,
-    pub statements: Vec<String>,
+pub fn failed(class: ErrorClass, message: &str) -> Reply {
+    Reply::Failed(SqlError { class, code: String::from("code"), message: message.to_string() })
 }
 
-impl Engine for Recording {
-    fn version(&self) -> &str {
-        self.engine.version()
+/// What most engines with a bug do: they lose the last row.
+pub fn without_last_row(mut reply: Reply) -> Reply {
+    if let Reply::Rows(rows) = &mut reply {
+        rows.values.truncate(rows.values.len().saturating_sub(rows.columns));
     }
-    fn reset(&mut self) -> Result<(), Trouble> {
-        self.engine.reset()
-    }
-    fn execute(&mut self, sql: &str) -> Result<Reply, Trouble> {
-        self.statements.push(sql.to_string());
-        self.engine.execute(sql)
-    }
-    fn set_limits(&mut self, limits: Limits) {
-        self.engine.set_limits(limits);
-    }
-    pass_on_prepared!();
+    reply
 }
 
-/// Counts what a walk tells, for a number of cases.
+/// Checks on the bundled SQLite.
+pub fn check(case: &TestCase) -> Verdict {
+    Fixture::sqlite().check(case)
+}
+
+#[track_caller]
+pub fn evidence(verdict: Verdict) -> Evidence {
+    match verdict {
+        Verdict::Bug(evidence) => *evidence,
+        other => panic!("no finding: {other:?}"),
+    }
+}
+
+#[track_caller]
+pub fn assert_passes(verdict: Verdict) {
+    assert!(matches!(verdict, Verdict::Pass { .. }), "{verdict:?}");
+}
+
+#[track_caller]
+pub fn assert_skipped(verdict: Verdict, reason: &str) {
+    assert_eq!(verdict, Verdict::Skip(reason.to_string().into()));
+}
+
+/// An engine with a bug is reported, and without the bug it agrees with itself.
+#[track_caller]
+pub fn assert_reported(mut with_bug: Fixture, case: &TestCase) -> Evidence {
+    let found = evidence(with_bug.check(case));
+    assert_passes(check(case));
+    found
+}
+
+/// How many cases a property is tried on: `DISSENT_CASES`, or what is quick enough for every run.
+pub fn cases(quick: u64) -> u64 {
+    std::env::var("DISSENT_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(quick)
+}
+
+/// Counts what a walk tells, until it has seen enough.
 #[derive(Default)]
 pub struct Counting {
+    /// The walk ends after so many cases.
     pub cases_left: u64,
+    /// The walk ends once so many checks have passed.
+    pub wanted: Option<u64>,
+    /// The walk ends at the first finding; what the engine itself calls broken is not one.
+    pub until_found: bool,
     pub passes: u64,
     pub nonempty: u64,
     pub skips: u64,
-    pub reasons: std::collections::BTreeMap<String, u64>,
-    pub findings: Vec<(Subject, Evidence)>,
-    pub unstable: u64,
+    pub reasons: BTreeMap<String, u64>,
+    pub findings: Vec<(TestCase, Evidence)>,
+    pub unstable: Vec<(TestCase, Evidence)>,
     /// Operations of the engine's catalog that were in a case all of whose statements succeeded.
-    pub operations: std::collections::BTreeSet<u32>,
+    pub operations: BTreeSet<u32>,
+}
+
+impl Counting {
+    pub fn cases(cases_left: u64) -> Counting {
+        Counting { cases_left, ..Counting::default() }
+    }
+
+    pub fn passes(wanted: u64) -> Counting {
+        Counting { wanted: Some(wanted), ..Counting::cases(u64::MAX) }
+    }
+
+    pub fn until_found(self) -> Counting {
+        Counting { until_found: true, ..self }
+    }
 }
 
 impl Watcher for Counting {
     fn case(&mut self, _: u64, _: u64) -> bool {
         self.cases_left = self.cases_left.saturating_sub(1);
         self.cases_left > 0
+            && self.wanted.is_none_or(|wanted| self.passes < wanted)
+            && !(self.until_found && !self.findings.is_empty())
     }
-
-    fn built(&mut self, _: &str) {}
 
     fn operations(&mut self, drawn: &[u32], succeeded: bool) {
         if succeeded {
@@ -167,11 +311,13 @@ impl Watcher for Counting {
         }
     }
 
-    fn finding(&mut self, _: Origin, subject: Subject, evidence: Evidence) {
-        self.findings.push((subject, evidence));
+    fn finding(&mut self, _: Origin, case: TestCase, evidence: Evidence) {
+        if !(self.until_found && evidence.class == Class::InternalError) {
+            self.findings.push((case, evidence));
+        }
     }
 
-    fn unstable(&mut self, _: Origin, _: Subject, _: Evidence) {
-        self.unstable += 1;
+    fn unstable(&mut self, _: Origin, case: TestCase, evidence: Evidence) {
+        self.unstable.push((case, evidence));
     }
 }

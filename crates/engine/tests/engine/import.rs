@@ -1,25 +1,21 @@
 //! Foreign SQL against a real engine: what is lowered is believed only if it is answered the same, and oracles that
 //! adopt the queries of scripts stay silent on an engine without fault.
 
-mod common;
-
-use common::{Counting, open, sqlite, with_session};
 use dissent_core::check;
 use dissent_core::engine::Reply;
-use dissent_core::generate::{Generator, Policy};
+use dissent_core::generate::{Generator, Policy, State};
 use dissent_core::import::{self, Imported};
 use dissent_core::oracle;
-use dissent_core::render::to_sql;
+use dissent_core::report;
 use dissent_core::rng::Rng;
 use dissent_core::seeds;
 use dissent_core::sql::Statement;
-use dissent_core::state::State;
+use dissent_core::sql::render::to_sql;
+
+use super::common::{Counting, Fixture};
 
 fn verified(script: &mut [Imported]) {
-    let (mut engine, dialect) = sqlite();
-    with_session(engine.as_mut(), &dialect, |session| {
-        import::verify(script, session).expect("the engine answers")
-    });
+    Fixture::sqlite().session(|session| import::verify(script, session).expect("the engine answers"));
 }
 
 fn refusals(script: &[Imported]) -> Vec<bool> {
@@ -28,7 +24,7 @@ fn refusals(script: &[Imported]) -> Vec<bool> {
 
 #[test]
 fn a_script_is_understood_and_what_is_not_is_kept_as_text() {
-    let (_, dialect) = sqlite();
+    let dialect = Fixture::sqlite().dialect;
     let text = "CREATE TABLE Stock(id INTEGER PRIMARY KEY, Name TEXT COLLATE NOCASE);\n\
         INSERT INTO stock VALUES (1, 'nut'), (2, 'bolt');\n\
         CREATE TRIGGER g AFTER INSERT ON stock BEGIN SELECT 1; END;\n\
@@ -49,7 +45,7 @@ fn a_script_is_understood_and_what_is_not_is_kept_as_text() {
 
 #[test]
 fn a_tree_that_is_answered_otherwise_is_not_believed() {
-    let (_, dialect) = sqlite();
+    let dialect = Fixture::sqlite().dialect;
     let read = |sql: &str| import::statement(sql, 1, &dialect);
     let misread = |text: &str, tree: &str| Imported { text: text.to_string(), ..read(tree) };
     let create = || read("CREATE TABLE t0(c0 INT)");
@@ -76,13 +72,12 @@ fn the_seeds_of_every_dialect_are_taken_and_understood() {
     for (target, least) in
         [("sqlite", 85), ("duckdb", 75), ("postgres", 85), ("mysql", 85), ("clickhouse", 85)]
     {
-        let Some((mut engine, dialect)) = open(target) else { continue };
+        let Some(mut fixture) = Fixture::open(target) else { continue };
         let (mut statements, mut understood) = (0, 0);
         for (name, text) in seeds::of(target) {
-            let mut script = import::file(name, text, &dialect);
-            let replies = with_session(engine.as_mut(), &dialect, |session| {
-                import::verify(&mut script, session).expect("the engine answers")
-            });
+            let mut script = import::file(name, text, &fixture.dialect);
+            let replies =
+                fixture.session(|session| import::verify(&mut script, session).expect("the engine answers"));
             for (imported, reply) in script.iter().zip(&replies) {
                 let taken = !matches!(reply, Reply::Failed(_));
                 assert!(taken, "{target}/{name}:{}: {reply:?}", imported.line);
@@ -98,9 +93,9 @@ fn the_seeds_of_every_dialect_are_taken_and_understood() {
 /// Scripts as a hunt would draw them, read back as foreign ones: no oracle may find anything in their queries.
 #[test]
 fn adopted_queries_raise_no_false_alarm() {
-    let (mut engine, dialect) = sqlite();
-    let policy = Policy::default();
-    let mut told = Counting { cases_left: u64::MAX, ..Counting::default() };
+    let mut sqlite = Fixture::sqlite();
+    let (dialect, policy) = (sqlite.dialect.clone(), Policy::default());
+    let mut told = Counting::cases(u64::MAX);
     for database in 0..25 {
         let mut state = State::default();
         let mut statements = Vec::new();
@@ -121,13 +116,13 @@ fn adopted_queries_raise_no_false_alarm() {
         }
         let text: String = statements.iter().map(|statement| to_sql(statement, &dialect) + ";\n").collect();
         let script = import::file("drawn.sql", &text, &dialect);
-        with_session(engine.as_mut(), &dialect, |session| {
+        sqlite.session(|session| {
             check::script(database, script, oracle::all(), session, &mut told).expect("the engine answers")
         });
     }
     println!("{} checks, {} with rows, {} skipped", told.passes, told.nonempty, told.skips);
-    for (subject, evidence) in &told.findings {
-        println!("{}: {}\n{}", subject.oracle, evidence.difference, evidence.arms[0].sql);
+    for (case, evidence) in &told.findings {
+        println!("{}: {}\n{}", case.subject.oracle, report::failure(evidence), evidence.arms[0].sql);
     }
     assert!(told.findings.is_empty(), "{} findings", told.findings.len());
     assert!(told.passes > 2_000 && told.nonempty > 500, "{} {}", told.passes, told.nonempty);

@@ -1,47 +1,21 @@
 //! What is printed is what the tree says: SQLite reads the sparing form as it reads the fully
 //! parenthesised one.
 
-mod common;
-
-use common::{raw, rows, sqlite};
-use dissent_core::dialect::Dialect;
-use dissent_core::generate::{Generator, Policy};
-use dissent_core::render::{Parens, query_to_sql, to_sql};
+use dissent_core::generate::{Generator, Policy, State};
 use dissent_core::rng::Rng;
+use dissent_core::sql::render::{Parens, query_to_sql, to_sql};
 use dissent_core::sql::*;
-use dissent_core::state::State;
 
-fn column(name: &str, ty: &str, kind: Kind) -> ColumnDef {
-    ColumnDef { name: name.into(), ty: DataType::new(ty, kind), constraints: Vec::new() }
-}
+use super::common::{Fixture, sql};
 
 /// A table of each affinity with values that tell operators apart.
-fn setup() -> Vec<Statement> {
-    let columns = vec![
-        column("c0", "INT", Kind::Int),
-        column("c1", "TEXT", Kind::Text),
-        column("c2", "REAL", Kind::Real),
-        column("c3", "", Kind::Any),
-    ];
-    let create = CreateTable {
-        name: "t0".into(),
-        temporary: false,
-        columns,
-        constraints: Vec::new(),
-        options: Vec::new(),
-        query: None,
-    };
-    let mut statements = vec![Statement::CreateTable(create)];
-    statements.extend(raw(&[
-        "INSERT INTO t0 VALUES (1, 'a', 0.5, NULL), (0, 'A', -1.0, 'b'), (NULL, '', 2.0, 3), (-2, '1', NULL, x'61')",
-    ]));
-    statements
-}
+const SETUP: &str = "CREATE TABLE t0(c0 INT, c1 TEXT, c2 REAL, c3);
+    INSERT INTO t0 VALUES (1, 'a', 0.5, NULL), (0, 'A', -1.0, 'b'), (NULL, '', 2.0, 3), (-2, '1', NULL, x'61')";
 
 #[test]
 fn precedence_is_printed_as_the_tree_has_it() {
-    let (mut engine, dialect) = sqlite();
-    let (state, policy) = (built(engine.as_mut(), &dialect), Policy { depth: 5, ..Policy::default() });
+    let (mut sqlite, state) = built();
+    let (dialect, policy) = (sqlite.dialect.clone(), Policy { depth: 5, ..Policy::default() });
     let mut sparing = 0;
     for case in 0..20_000 {
         let rng = Rng::for_case(99, 0, case);
@@ -52,10 +26,7 @@ fn precedence_is_printed_as_the_tree_has_it() {
         let short = query_to_sql(&query, &dialect, Parens::Needed);
         let full = query_to_sql(&query, &dialect, Parens::All);
         sparing += usize::from(short.len() < full.len());
-        let answer = |sql: &str, engine: &mut dyn dissent_core::engine::Engine| {
-            rows(engine.execute(sql).expect("the engine answers"))
-        };
-        let (a, b) = (answer(&short, engine.as_mut()), answer(&full, engine.as_mut()));
+        let (a, b) = (sqlite.rows(&short), sqlite.rows(&full));
         match (&a, &b) {
             (Ok(a), Ok(b)) => assert_eq!(a, b, "\n{short}\n{full}"),
             // Which of two run-time errors comes first is the engine's choice; whether one comes is not.
@@ -66,20 +37,20 @@ fn precedence_is_printed_as_the_tree_has_it() {
     assert!(sparing > 10_000, "only {sparing} queries had parentheses to spare");
 }
 
-fn built(engine: &mut dyn dissent_core::engine::Engine, dialect: &Dialect) -> State {
-    let mut state = State::default();
-    for statement in setup() {
-        rows(engine.execute(&to_sql(&statement, dialect)).expect("the engine answers"))
-            .expect_err("a statement without a result");
-        state.apply(&statement, dialect);
+fn built() -> (Fixture, State) {
+    let (mut sqlite, mut state) = (Fixture::sqlite(), State::default());
+    for statement in sql(SETUP) {
+        let text = to_sql(&statement, &sqlite.dialect);
+        assert_eq!(sqlite.rows(&text), Err("no result set".to_string()), "{text}");
+        state.apply(&statement, &sqlite.dialect);
     }
-    state
+    (sqlite, state)
 }
 
 /// Trees whose text, printed without care, would mean something else.
 #[test]
 fn awkward_trees_are_read_back_as_they_are() {
-    let (mut engine, dialect) = sqlite();
+    let mut sqlite = Fixture::sqlite();
     let minus = |expr| Expr::unary(UnaryOp::Minus, expr);
     let binary = Expr::binary;
     let cases = [
@@ -132,8 +103,8 @@ fn awkward_trees_are_read_back_as_they_are() {
     for (expr, expected) in cases {
         let query = Query::select(Select { items: vec![expr.into()], ..Select::default() });
         for parens in [Parens::Needed, Parens::All] {
-            let sql = query_to_sql(&query, &dialect, parens);
-            let answer = rows(engine.execute(&sql).expect("the engine answers"));
+            let sql = query_to_sql(&query, &sqlite.dialect, parens);
+            let answer = sqlite.rows(&sql);
             assert_eq!(answer.as_ref().map(|rows| rows.single()), Ok(Some(&expected)), "{sql}");
         }
     }
@@ -142,8 +113,7 @@ fn awkward_trees_are_read_back_as_they_are() {
 /// Parts of the AST that hunts do not draw yet are accepted as well.
 #[test]
 fn every_clause_is_accepted() {
-    let (mut engine, dialect) = sqlite();
-    built(engine.as_mut(), &dialect);
+    let (mut sqlite, _) = built();
     let c0 = || Expr::column("t0", "c0");
     let over = |spec| {
         Expr::Window(Box::new(Window {
@@ -254,9 +224,9 @@ fn every_clause_is_accepted() {
         }),
     ];
     for query in queries {
-        let sql = query_to_sql(&query, &dialect, Parens::Needed);
-        let reply = engine.execute(&sql).expect("the engine answers");
-        assert!(rows(reply.clone()).is_ok(), "{sql}\n{reply:?}");
+        let sql = query_to_sql(&query, &sqlite.dialect, Parens::Needed);
+        let answer = sqlite.rows(&sql);
+        assert!(answer.is_ok(), "{sql}\n{answer:?}");
     }
     let name = |text: &str| Name::from(text);
     let insert = |columns, source, upsert| {
@@ -313,8 +283,8 @@ fn every_clause_is_accepted() {
         Statement::Vacuum,
     ];
     for statement in statements {
-        let sql = to_sql(&statement, &dialect);
-        let reply = engine.execute(&sql).expect("the engine answers");
+        let sql = to_sql(&statement, &sqlite.dialect);
+        let reply = sqlite.engine.execute(&sql).expect("the engine answers");
         assert!(!matches!(reply, dissent_core::engine::Reply::Failed(_)), "{sql}\n{reply:?}");
     }
 }

@@ -1,32 +1,14 @@
 //! What the generator promises, measured on the bundled SQLite.
 
-mod common;
-
-use common::{Counting, Recording, sqlite};
-use dissent_core::generate::Policy;
 use dissent_core::oracle;
-use dissent_core::session::{Counts, NoJournal, Session};
-use dissent_core::walk::Walk;
+use dissent_core::session::Counts;
+
+use super::common::{Counting, Fixture};
 
 fn walk(oracles: &str, seed: u64, cases: u64) -> (Counts, Counting, Vec<String>) {
-    let (engine, dialect) = sqlite();
-    let mut engine = Recording { engine, statements: Vec::new() };
-    let walk = Walk {
-        dialect: &dialect,
-        calm: None,
-        oracles: oracle::select(oracles),
-        seed,
-        policy: Policy::default(),
-    };
-    let mut watcher = Counting { cases_left: cases, ..Counting::default() };
-    let mut journal = NoJournal;
-    let mut session = Session::new(&mut engine, &dialect, &mut journal, || 0);
-    let mut number = 0;
-    while walk.database(number, &mut session, &mut watcher).expect("the engine answers") {
-        number += 1;
-    }
-    let counts = session.counts;
-    (counts, watcher, engine.statements)
+    let (mut recording, log) = Fixture::recording();
+    let (watcher, counts) = recording.walk(oracle::select(oracles), seed, Counting::cases(cases));
+    (counts, watcher, log.take())
 }
 
 #[test]
@@ -50,7 +32,7 @@ fn statements_are_valid_and_results_are_not_empty() {
     assert!(watcher.findings.is_empty(), "{:#?}", watcher.findings);
 }
 
-/// Everything the issue asks of a schema is drawn within some thousand databases' worth of statements.
+/// Every feature of a schema is drawn within some thousand databases' worth of statements.
 #[test]
 fn every_feature_of_a_schema_is_drawn() {
     let (_, _, statements) = walk("tlp-where", 5, 30_000);

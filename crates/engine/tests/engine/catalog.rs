@@ -1,31 +1,27 @@
 //! Catalogs as real engines give them, and how replies become signatures.
 
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::{Counting, Recording, rows, sqlite, with_session};
 use dissent_core::catalog::{Catalog, OperationKind, Prober, Why};
 use dissent_core::dialect::Dialect;
-use dissent_core::engine::{Engine, ErrorClass, Reply, Rows, SqlError};
-use dissent_core::generate::Policy;
+use dissent_core::engine::{Engine, ErrorClass, Reply, Rows};
 use dissent_core::oracle;
 use dissent_core::session::{NoJournal, Session};
 use dissent_core::sql::Value;
-use dissent_core::walk::Walk;
-use dissent_engine::Target;
-use dissent_engine::fake::{FakeEngine, Tampered};
+use dissent_engine::fake::FakeEngine;
+
+use super::common::{Counting, Fixture, failed};
 
 fn catalog(engine: &mut dyn Engine, dialect: &Dialect) -> Catalog {
-    with_session(engine, dialect, |session| {
-        Prober::begin(session).and_then(|prober| prober.catalog(1)).expect("the engine answers")
-    })
+    let mut journal = NoJournal;
+    let mut session = Session::new(engine, dialect, &mut journal, || 0);
+    Prober::begin(&mut session).and_then(|prober| prober.catalog(1)).expect("the engine answers")
 }
 
 fn of_sqlite() -> (Catalog, Vec<String>) {
-    let (engine, dialect) = sqlite();
-    let mut engine = Recording { engine, statements: Vec::new() };
-    (catalog(&mut engine, &dialect), engine.statements)
+    let (mut recording, log) = Fixture::recording();
+    let catalog = catalog(recording.engine.as_mut(), &recording.dialect);
+    (catalog, log.take())
 }
 
 fn usable_names(catalog: &Catalog) -> BTreeSet<&str> {
@@ -39,11 +35,10 @@ fn usable(catalog: &Catalog) -> usize {
 
 #[test]
 fn nearly_every_deterministic_function_of_sqlite_is_usable() {
-    let (mut engine, _) = sqlite();
     let (catalog, _) = of_sqlite();
     let usable = usable_names(&catalog);
     let list = "SELECT DISTINCT name FROM pragma_function_list WHERE type = 's' AND flags & 2048";
-    let listed = rows(engine.execute(list).unwrap()).unwrap();
+    let listed = Fixture::sqlite().rows(list).unwrap();
     let names: Vec<String> = listed
         .iter()
         .map(|row| match &row[0] {
@@ -83,22 +78,19 @@ fn a_catalog_is_the_same_each_time_and_survives_being_kept() {
 
 #[test]
 fn a_version_without_a_list_of_functions_is_asked_for_names_in_the_file() {
-    let (engine, dialect) = sqlite();
-    let mut engine = Tampered::new(engine, |sql, reply| match sql.contains("pragma_function_list") {
-        true => failed(ErrorClass::Semantic),
+    let mut unlisted = Fixture::tampered(|sql, reply| match sql.contains("pragma_function_list") {
+        true => failed(ErrorClass::Semantic, "no such table"),
         false => reply,
     });
-    let catalog = catalog(&mut engine, &dialect);
+    let catalog = catalog(unlisted.engine.as_mut(), &unlisted.dialect);
     let usable = usable_names(&catalog);
     assert!(["abs", "substr", "json_extract", "count"].iter().all(|name| usable.contains(name)));
 }
 
 #[test]
 fn duckdb_lists_its_overloads() {
-    let target = Target::parse("duckdb").unwrap();
-    let mut engine = target.obtain(&mut |_| ()).unwrap().open().unwrap();
-    let dialect = Dialect::load(target.dialect(), engine.version()).unwrap();
-    let catalog = catalog(&mut *engine, &dialect);
+    let Some(mut duckdb) = Fixture::open("duckdb") else { return };
+    let catalog = catalog(duckdb.engine.as_mut(), &duckdb.dialect);
     assert!(usable(&catalog) >= 400, "{}", usable(&catalog));
     let names = usable_names(&catalog);
     assert!(["abs", "list_contains", "last_day", "+", "count"].iter().all(|name| names.contains(name)));
@@ -106,12 +98,9 @@ fn duckdb_lists_its_overloads() {
 }
 
 /// Why DuckDB's overloads of an aggregate are not usable, if the dialect's file lists no names.
-fn found_out(name: &str) -> Vec<Option<Why>> {
-    let target = Target::parse("duckdb").unwrap();
-    let mut engine = target.obtain(&mut |_| ()).unwrap().open().unwrap();
-    let mut dialect = Dialect::load(target.dialect(), engine.version()).unwrap();
-    dialect.order_dependent.clear();
-    with_session(&mut *engine, &dialect, |session| {
+fn found_out(duckdb: &mut Fixture, name: &str) -> Vec<Option<Why>> {
+    duckdb.dialect.order_dependent.clear();
+    duckdb.session(|session| {
         let mut prober = Prober::begin(session).expect("the engine answers");
         let mut candidates = prober.candidates().expect("the engine answers");
         candidates.retain(|candidate| &*candidate.name == name);
@@ -126,7 +115,8 @@ fn found_out(name: &str) -> Vec<Option<Why>> {
 /// file, and those that are not there are found out.
 #[test]
 fn an_aggregate_that_picks_one_of_a_tie_depends_on_the_order_of_rows() {
-    let reasons = found_out("argmax");
+    let Some(mut duckdb) = Fixture::open("duckdb") else { return };
+    let reasons = found_out(&mut duckdb, "argmax");
     assert!(!reasons.is_empty());
     assert!(reasons.iter().all(|why| *why == Some(Why::OrderDependent)), "{reasons:?}");
 }
@@ -134,11 +124,12 @@ fn an_aggregate_that_picks_one_of_a_tie_depends_on_the_order_of_rows() {
 /// An average of floats is rounded at every step, also that of a constant.
 #[test]
 fn an_aggregate_that_adds_floats_depends_on_the_order_of_rows() {
-    let reasons = found_out("regr_avgx");
+    let Some(mut duckdb) = Fixture::open("duckdb") else { return };
+    let reasons = found_out(&mut duckdb, "regr_avgx");
     assert!(!reasons.is_empty());
     assert!(reasons.iter().all(|why| *why == Some(Why::OrderDependent)), "{reasons:?}");
     // The greatest float is the same in any order.
-    assert!(found_out("max").contains(&None));
+    assert!(found_out(&mut duckdb, "max").contains(&None));
 }
 
 /// Every usable operation is drawn sooner or later, most statements are valid, and seeds keep their meaning.
@@ -146,20 +137,10 @@ fn an_aggregate_that_adds_floats_depends_on_the_order_of_rows() {
 fn the_generator_draws_from_the_catalog() {
     let (catalog, _) = of_sqlite();
     let run = || {
-        let (engine, mut dialect) = sqlite();
-        dialect.learn(&catalog);
-        let mut engine = Recording { engine, statements: Vec::new() };
-        let policy = Policy::default();
-        let oracles = oracle::select("all");
-        let walk = Walk { dialect: &dialect, oracles, seed: 3, policy, calm: None };
-        let mut watcher = Counting { cases_left: 12_000, ..Counting::default() };
-        let mut journal = NoJournal;
-        let mut session = Session::new(&mut engine, &dialect, &mut journal, || 0);
-        let mut number = 0;
-        while walk.database(number, &mut session, &mut watcher).expect("the engine answers") {
-            number += 1;
-        }
-        (session.counts, watcher, engine.statements)
+        let (mut recording, log) = Fixture::recording();
+        recording.dialect.learn(&catalog);
+        let (watcher, counts) = recording.walk(oracle::select("all"), 3, Counting::cases(12_000));
+        (counts, watcher, log.take())
     };
     let (counts, watcher, first) = run();
     let (_, _, second) = run();
@@ -181,10 +162,6 @@ fn the_generator_draws_from_the_catalog() {
     let third = (none + some + all) / 3.0;
     assert!(none <= third && all <= third, "{none} select no row, {some} some, {all} all");
     assert!(watcher.findings.is_empty(), "{:#?}", watcher.findings);
-}
-
-fn failed(class: ErrorClass) -> Reply {
-    Reply::Failed(SqlError { class, code: "1".into(), message: "no".into() })
 }
 
 /// Six answers to a call over the table of samples, or the two typical ones.
@@ -215,9 +192,9 @@ fn pretended() -> FakeEngine {
         } else if sql.contains("edgy(") && sql.contains(" IN (0, 5)") {
             answers(sql, |_| Value::Real(0.5))
         } else if sql.contains("fatal(") {
-            failed(ErrorClass::Internal)
+            failed(ErrorClass::Internal, "no")
         } else {
-            failed(ErrorClass::Runtime)
+            failed(ErrorClass::Runtime, "no")
         };
         Ok(reply)
     })

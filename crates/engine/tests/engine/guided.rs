@@ -1,21 +1,17 @@
 //! What is learned from what was run, and what databases are made of it: on the bundled SQLite, and on one that
 //! counts the edges of its code.
 
-mod common;
-
-use common::{Recording, sqlite};
-use dissent_core::dialect::Dialect;
-use dissent_core::engine::{Engine, Reply};
+use dissent_core::engine::Reply;
 use dissent_core::finding::{Evidence, Origin, Verdict};
 use dissent_core::generate::Policy;
 use dissent_core::guide::{Entry, Kind};
-use dissent_core::import;
 use dissent_core::oracle;
-use dissent_core::session::{NoJournal, Session};
 use dissent_core::sql::Statement;
-use dissent_core::subject::Subject;
+use dissent_core::subject::TestCase;
 use dissent_core::walk::{Lesson, Trail, Walk, Watcher};
 use dissent_engine::Target;
+
+use super::common::{Fixture, sql};
 
 #[derive(Default)]
 struct Learning {
@@ -25,14 +21,13 @@ struct Learning {
     features: usize,
     kept: Vec<Entry>,
     verdicts: u64,
-    findings: Vec<(Subject, Evidence)>,
+    findings: Vec<(TestCase, Evidence)>,
 }
 
 impl Watcher for Learning {
     fn case(&mut self, _: u64, _: u64) -> bool {
         true
     }
-    fn built(&mut self, _: &str) {}
     fn verdict(&mut self, _: &'static str, verdict: &Verdict) {
         self.verdicts += u64::from(matches!(verdict, Verdict::Pass { .. }));
     }
@@ -49,28 +44,28 @@ impl Watcher for Learning {
     fn kept(&mut self, entry: &Entry) {
         self.kept.push(entry.clone());
     }
-    fn finding(&mut self, _: Origin, subject: Subject, evidence: Evidence) {
-        self.findings.push((subject, evidence));
+    fn finding(&mut self, _: Origin, case: TestCase, evidence: Evidence) {
+        self.findings.push((case, evidence));
     }
-    fn unstable(&mut self, _: Origin, _: Subject, _: Evidence) {}
+    fn unstable(&mut self, _: Origin, _: TestCase, _: Evidence) {}
 }
 
-fn walk(engine: &mut dyn Engine, dialect: &Dialect, mut trail: Trail, seed: u64, databases: u64) -> Learning {
+fn walk(fixture: &mut Fixture, mut trail: Trail, seed: u64, databases: u64) -> Learning {
     let oracles = oracle::select("all").into_iter().filter(|oracle| oracle.cost() < 20).collect();
-    let walk = Walk { dialect, calm: None, oracles, seed, policy: Policy::default() };
+    let dialect = fixture.dialect.clone();
+    let walk = Walk { dialect: &dialect, calm: None, oracles, seed, policy: Policy::default() };
     let mut watcher = Learning::default();
-    let mut journal = NoJournal;
-    let mut session = Session::new(engine, dialect, &mut journal, || 0);
-    for number in 0..databases {
-        walk.guided(number, &mut trail, &mut session, &mut watcher).expect("the engine answers");
-    }
+    fixture.session(|session| {
+        for number in 0..databases {
+            walk.guided(number, &mut trail, session, &mut watcher).expect("the engine answers");
+        }
+    });
     watcher
 }
 
 #[test]
 fn changed_databases_are_mostly_valid_and_sound() {
-    let (mut engine, dialect) = sqlite();
-    let learned = walk(&mut *engine, &dialect, Trail::new(Kind::Plan.guide()), 9, 400);
+    let learned = walk(&mut Fixture::sqlite(), Trail::new(Kind::Plan.guide()), 9, 400);
     assert!(learned.findings.is_empty(), "{:#?}", learned.findings);
     assert!(learned.changed > 5_000 && learned.drawn > 50, "{} {}", learned.changed, learned.drawn);
     let valid = learned.changed_ok as f64 / learned.changed as f64;
@@ -84,31 +79,31 @@ fn changed_databases_are_mostly_valid_and_sound() {
 #[test]
 fn the_same_seed_makes_the_same_changes() {
     let statements = || {
-        let (engine, dialect) = sqlite();
-        let mut engine = Recording { engine, statements: Vec::new() };
-        walk(&mut engine, &dialect, Trail::new(Kind::Plan.guide()), 4, 40);
-        engine.statements
+        let (mut recording, log) = Fixture::recording();
+        walk(&mut recording, Trail::new(Kind::Plan.guide()), 4, 40);
+        log.take()
     };
     assert_eq!(statements(), statements());
 }
 
 #[test]
 fn an_entry_shows_what_it_is_kept_for() {
-    let (mut engine, dialect) = sqlite();
+    let mut sqlite = Fixture::sqlite();
     let mut trail = Trail::new(Kind::Plan.guide());
     trail.allowance = u64::MAX / 2;
-    let kept = walk(&mut *engine, &dialect, trail, 2, 25).kept;
-    let mut journal = NoJournal;
-    let mut session = Session::new(&mut *engine, &dialect, &mut journal, || 0);
+    let kept = walk(&mut sqlite, trail, 2, 25).kept;
     let mut guide = Kind::Plan.guide().expect("a guide");
-    for entry in &kept {
-        session.reset().expect("the engine answers");
-        entry.setup.iter().for_each(|statement| drop(session.run(statement)));
-        entry.queries.iter().for_each(|query| guide.asked(query, &mut session).expect("the engine answers"));
-        let mut seen = Vec::new();
-        guide.take(&mut session, &mut seen);
-        assert!(entry.features.iter().all(|feature| seen.contains(feature)), "{entry:#?}");
-    }
+    sqlite.session(|session| {
+        for entry in &kept {
+            session.reset().expect("the engine answers");
+            entry.setup.iter().for_each(|statement| drop(session.run(statement)));
+            entry.queries.iter().for_each(|query| guide.asked(query, session).expect("the engine answers"));
+            let mut seen = Vec::new();
+            guide.take(session, &mut seen);
+            assert!(entry.features.iter().all(|feature| seen.contains(feature)), "{entry:#?}");
+        }
+    });
+    assert!(kept.len() > 5, "{} entries", kept.len());
     // Where there is time to make it small, nothing is left that it could do without.
     let statements: usize = kept.iter().map(|entry| entry.setup.len()).sum();
     assert!(statements <= 12 * kept.len(), "{statements} statements for {} entries", kept.len());
@@ -116,20 +111,18 @@ fn an_entry_shows_what_it_is_kept_for() {
 
 #[test]
 fn nothing_but_seeds_is_changed_if_nothing_is_drawn() {
-    let (mut engine, dialect) = sqlite();
-    let script = "CREATE TABLE seed (a INT, b TEXT); INSERT INTO seed VALUES (1, 'x'), (2, NULL);
-                  CREATE INDEX seed_b ON seed (b); SELECT a FROM seed WHERE b = 'x' OR a > 1;";
-    let mut setup: Vec<Statement> =
-        import::file("seed.sql", script, &dialect).into_iter().map(|one| one.statement).collect();
+    let mut setup = sql("CREATE TABLE seed (a INT, b TEXT); INSERT INTO seed VALUES (1, 'x'), (2, NULL);
+                         CREATE INDEX seed_b ON seed (b); SELECT a FROM seed WHERE b = 'x' OR a > 1;");
     let Some(Statement::Query(query)) = setup.pop() else { panic!("{setup:?}") };
     let mut trail = Trail::new(None);
     trail.changes_only = true;
     trail.corpus.add(Entry { setup, queries: vec![*query], depth: 0, features: Vec::new() });
-    let mut engine = Recording { engine: std::mem::replace(&mut engine, sqlite().0), statements: Vec::new() };
-    let learned = walk(&mut engine, &dialect, trail, 1, 30);
+    let (mut recording, log) = Fixture::recording();
+    let learned = walk(&mut recording, trail, 1, 30);
     assert_eq!(learned.drawn, 0);
-    let creates = engine.statements.iter().filter(|sql| sql.starts_with("CREATE TABLE \"seed\""));
-    assert!(creates.count() > 20, "{:#?}", &engine.statements[..20]);
+    let statements = log.take();
+    let creates = statements.iter().filter(|sql| sql.starts_with("CREATE TABLE \"seed\""));
+    assert!(creates.count() > 20, "{:#?}", &statements[..20]);
     assert!(learned.verdicts > 100, "{}", learned.verdicts);
 }
 
@@ -152,5 +145,5 @@ fn an_instrumented_sqlite_tells_the_edges_that_are_passed() {
     assert!(first.len() > 200 && again.len() > 200);
     assert!(window.iter().filter(|edge| !first.contains(edge)).count() > 100);
     // The bundled copy does not count.
-    assert_eq!(sqlite().0.take_coverage(&mut |_| {}), None);
+    assert_eq!(Fixture::sqlite().engine.take_coverage(&mut |_| {}), None);
 }
