@@ -1,0 +1,223 @@
+//! What holds for every oracle: errors are not compared, and a difference passes the gate before it is called a bug.
+//! Asked through NoREC and TLP.
+
+use dissent_core::engine::ErrorClass;
+use dissent_core::finding::{Class, Verdict};
+use dissent_core::sql::*;
+use dissent_core::subject::TestCase;
+
+use super::common::{self, Fixture, assert_skipped, evidence, expr, failed, sql, without_last_row};
+use super::norec::{lossy, norec};
+use super::tlp::tlp;
+
+#[track_caller]
+fn skipped(case: &TestCase, reason: &str) {
+    assert_skipped(lossy().check(case), reason);
+}
+
+#[track_caller]
+fn reported(case: &TestCase) {
+    common::assert_reported(lossy(), case);
+}
+
+/// Fails wherever a SELECT contains one text, or is the other.
+fn failing(class: ErrorClass, part: &'static str, other: &'static str) -> Fixture {
+    Fixture::tampered(move |sql, reply| {
+        let fails = sql.starts_with("SELECT") && (sql.contains(part) || sql == other);
+        if fails { failed(class, "message") } else { reply }
+    })
+}
+
+#[test]
+fn rule_0_2_errors_are_not_compared() {
+    let case = norec("count", "SELECT t0.c0 FROM t0 WHERE t0.c0 >= 1");
+    let one_arm = |class| failing(class, "WHERE", "").check(&case);
+    assert_skipped(failing(ErrorClass::Runtime, "", "").check(&case), "all arms fail");
+    // Forced, the predicate fails as well: an optimizer may spare an error.
+    let spared = failing(ErrorClass::Runtime, "WHERE", "SELECT t0.c0 >= 1 FROM t0").check(&case);
+    assert_skipped(spared, "one arm is spared an error");
+    // So does a column that is computed when it is read.
+    let computed = failing(ErrorClass::Runtime, "WHERE", "SELECT * FROM t0").check(&case);
+    assert_skipped(computed, "one arm is spared an error");
+    // It may not make one up.
+    assert_eq!(evidence(one_arm(ErrorClass::Runtime)).class, Class::ErrorDivergence);
+    assert_skipped(one_arm(ErrorClass::Limit), "one arm is over a limit");
+    assert_skipped(one_arm(ErrorClass::Constraint), "one arm fails on a constraint");
+    assert_skipped(one_arm(ErrorClass::Semantic), "one arm is not accepted");
+    assert_skipped(one_arm(ErrorClass::Syntax), "one arm is not accepted");
+    // What the engine calls internal is a finding whatever the other arm says.
+    assert_eq!(evidence(one_arm(ErrorClass::Internal)).class, Class::InternalError);
+}
+
+/// An error that a value raises is validated only if nothing else went wrong.
+#[test]
+fn rule_0_2_errors_of_several_kinds_are_not_compared() {
+    let case = tlp("tlp-where", "SELECT t0.c0 FROM t0", "t0.c0 >= 1");
+    let two_arms = |of_null, of_not| {
+        let mut fixture = Fixture::tampered(move |sql, reply| match sql {
+            _ if sql.ends_with("IS NULL") => failed(of_null, "message"),
+            _ if sql.contains("WHERE NOT") => failed(of_not, "message"),
+            _ => reply,
+        });
+        fixture.check(&case)
+    };
+    assert_skipped(two_arms(ErrorClass::Runtime, ErrorClass::Limit), "one arm fails at run time");
+    assert_skipped(two_arms(ErrorClass::Limit, ErrorClass::Runtime), "one arm is over a limit");
+}
+
+/// A planner may ask a CHECK whether a table has such rows at all, and meet an error that no row has raised.
+#[test]
+fn rule_0_2_an_error_of_a_check_is_spared_as_well() {
+    let verdict = |setup: &str| {
+        let mut fixture = Fixture::tampered(|sql, reply| {
+            let fails = sql.contains(" WHERE ") || sql == "SELECT c0 >= 77 FROM t0";
+            if fails { failed(ErrorClass::Runtime, "out of range") } else { reply }
+        });
+        let case = norec("count", "SELECT t0.c0 FROM t0 WHERE t0.c0 >= 1");
+        fixture.check(&TestCase { setup: sql(setup), ..case })
+    };
+    assert!(matches!(verdict("CREATE TABLE t0(c0 INT)"), Verdict::Bug(_)));
+    assert_skipped(verdict("CREATE TABLE t0(c0 INT, CHECK (c0 >= 77))"), "one arm is spared an error");
+}
+
+/// Other oracles than EPSC ask the validator as well.
+#[test]
+fn rule_5_7_an_error_of_one_arm_is_validated() {
+    let Some(postgres) = Fixture::open("postgres") else { return };
+    let mut fixture = postgres.with_bug(|sql, reply| match sql.contains("COUNT(*) FROM t0 WHERE") {
+        true => failed(ErrorClass::Runtime, "division by zero"),
+        false => reply,
+    });
+    let mut verdict = |filter: &str| {
+        let case = norec("count", &format!("SELECT 1 FROM t0 WHERE {filter}"));
+        fixture
+            .check(&TestCase { setup: sql("CREATE TABLE t0(c0 INTEGER); INSERT INTO t0 VALUES (0)"), ..case })
+    };
+    assert_eq!(evidence(verdict("c0 >= 0")).class, Class::ErrorDivergence);
+    // The reference divides, too, and fails: both arms or one, nothing is claimed.
+    let divided = verdict("c0 >= 0 OR 1 / c0 > 0");
+    assert!(matches!(divided, Verdict::Skip(_)), "{divided:?}");
+}
+
+#[test]
+fn rule_0_3_volatile_functions_and_the_present_time_are_skipped() {
+    let random = norec("rows", "SELECT random() FROM t0 WHERE t0.c0 >= 1");
+    skipped(&random, "volatile function");
+    skipped(&tlp("tlp-where", "SELECT t0.c0 FROM t0", "random() <> 0"), "volatile function");
+    // Without an argument it is that of today.
+    skipped(&norec("count", "SELECT 1 FROM t0 WHERE date() <> ''"), "volatile function");
+    reported(&norec("count", "SELECT 1 FROM t0 WHERE date('2020-02-29') <> ''"));
+    skipped(
+        &norec("count", "SELECT 1 FROM t0 WHERE date('Now') <> ''"),
+        "text that may mean the present time",
+    );
+}
+
+#[test]
+fn rule_0_4_a_limit_has_a_total_order() {
+    let within = |subquery: &str| {
+        norec("count", &format!("SELECT 1 FROM t0 WHERE t0.c0 IN (SELECT t0.c0 FROM t0 {subquery})"))
+    };
+    let reason = "LIMIT without a total order";
+    skipped(&within("LIMIT 1"), reason);
+    skipped(&within("ORDER BY t0.c1 LIMIT 1"), reason);
+    skipped(&within("UNION ALL SELECT 1 LIMIT 1"), reason);
+    reported(&within("ORDER BY t0.c0 LIMIT 2"));
+    // A view is looked into, whatever the query asks of it.
+    let mut case = norec("count", "SELECT 1 FROM t0 WHERE t0.c0 >= 1");
+    case.setup.extend(sql("CREATE VIEW v0 AS SELECT c0 FROM t0 LIMIT 1"));
+    skipped(&case, reason);
+}
+
+#[test]
+fn rule_0_5_order_dependent_aggregates_are_skipped() {
+    let having = |predicate: &str| tlp("tlp-having", "SELECT t0.c0 FROM t0 GROUP BY t0.c0", predicate);
+    skipped(&having("GROUP_CONCAT(t0.c1) <> 'a'"), "order-dependent aggregate");
+    reported(&having("GROUP_CONCAT(t0.c1, ',' ORDER BY t0.c1) <> 'a'"));
+}
+
+#[test]
+fn rule_0_5_windows_have_a_total_order() {
+    let over = |window: &str| {
+        norec("rows", &format!("SELECT t0.c0 FROM (SELECT {window} AS c0 FROM t0) AS t0 WHERE t0.c0 >= 1"))
+    };
+    let reason = "window without a total order";
+    skipped(&over("ROW_NUMBER() OVER (ORDER BY t0.c0)"), reason);
+    reported(&over("RANK() OVER (ORDER BY t0.c0)"));
+    // Rows that are alike for the order have one frame, unless it counts them.
+    let to_here = "BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW";
+    skipped(&over(&format!("COUNT(t0.c0) OVER (ORDER BY t0.c0 ROWS {to_here})")), reason);
+    reported(&over(&format!("COUNT(t0.c0) OVER (ORDER BY t0.c0 RANGE {to_here})")));
+    skipped(&over("FIRST_VALUE(t0.c2) OVER (ORDER BY t0.c0)"), reason);
+    reported(&over("FIRST_VALUE(t0.c0) OVER (ORDER BY t0.c0)"));
+    // A key tells every row apart.
+    let mut keyed = over("ROW_NUMBER() OVER (ORDER BY t0.c0)");
+    keyed.setup = sql("CREATE TABLE t0(c0 INT NOT NULL UNIQUE); INSERT INTO t0 VALUES (1), (2), (3)");
+    reported(&keyed);
+}
+
+/// `(SELECT MAX(t0.c0))` is an aggregate of the query around it, which then has one row whatever WHERE keeps.
+#[test]
+fn rule_0_6_aggregates_of_an_enclosing_query_are_skipped() {
+    let reason = "aggregate of an enclosing query";
+    skipped(&tlp("tlp-where", "SELECT (SELECT MAX(t0.c0)) FROM t0", "t0.c0 >= 1"), reason);
+    // Nor does another table make it its own that has no such column.
+    let of_other = |column: &str| {
+        let mut case = tlp("tlp-where", "SELECT (SELECT MAX(c0) FROM t1) FROM t0", "t0.c0 >= 1");
+        case.setup.extend(sql(&format!("CREATE TABLE t1({column} INT)")));
+        case
+    };
+    skipped(&of_other("c9"), reason);
+    reported(&of_other("c0"));
+}
+
+#[test]
+fn rule_0_6_bare_columns_are_skipped() {
+    let of = |relation: &str| {
+        norec("count", &format!("SELECT t0.c0 FROM t0, ({relation}) AS d0 WHERE t0.c0 >= 1"))
+    };
+    let reason = "bare column beside an aggregate";
+    skipped(&of("SELECT COUNT(*), t0.c1 FROM t0"), reason);
+    skipped(&of("SELECT t0.c1 FROM t0 GROUP BY t0.c0"), reason);
+    reported(&of("SELECT COUNT(*), t0.c0 FROM t0 GROUP BY t0.c0"));
+}
+
+#[test]
+fn rule_0_10_what_has_no_defined_answer_is_skipped() {
+    let several = "SELECT t0.c0 FROM t0 WHERE t0.c0 >= (SELECT t0.c0 FROM t0)";
+    skipped(&norec("count", several), "scalar subquery that may have several rows");
+    reported(&norec("count", "SELECT t0.c0 FROM t0 WHERE t0.c0 >= (SELECT MIN(t0.c0) FROM t0)"));
+    let mut text = tlp("tlp-where", "SELECT t0.c0 FROM t0", "t0.c0 >= 1");
+    text.subject.exprs = vec![Expr::Raw("t0.c0 >= 1".into())];
+    skipped(&text, "text that is not understood");
+    text.subject.exprs = vec![expr("t0.c0 >= 1")];
+    reported(&text);
+}
+
+#[test]
+fn rule_1_7_relations_have_a_defined_affinity() {
+    let reason = "relation whose column affinity is not defined";
+    for relation in ["SELECT t0.c0 FROM t0 UNION ALL SELECT t0.c1 FROM t0", "SELECT DISTINCT t0.c0 FROM t0"] {
+        let from = |with: &str, relation: &str| {
+            norec("count", &format!("{with} SELECT t0.c0 FROM t0, {relation} WHERE t0.c0 >= 1"))
+        };
+        skipped(&from("", &format!("({relation}) AS d0")), reason);
+        skipped(&from(&format!("WITH d0 AS ({relation})"), "d0"), reason);
+        let mut view = from("", "t0 AS a0");
+        reported(&view);
+        view.setup.extend(sql(&format!("CREATE VIEW v0 AS {relation}")));
+        skipped(&view, reason);
+    }
+    // A recursion is a compound, but its columns may be of one affinity all the same.
+    let mut lossy = Fixture::tampered(|sql, reply| match sql.ends_with("WHERE t0.c0 >= 1") {
+        true => without_last_row(reply),
+        false => reply,
+    });
+    let recursive = |first: &str| {
+        let next = "SELECT d0.c0 + 1 FROM d0 WHERE d0.c0 < 3";
+        let with = format!("WITH RECURSIVE d0 AS (SELECT {first} AS c0 UNION ALL {next})");
+        norec("rows", &format!("{with} SELECT t0.c0 FROM t0, d0 WHERE t0.c0 >= 1"))
+    };
+    assert_skipped(lossy.check(&recursive("CAST(1 AS TEXT)")), reason);
+    common::assert_reported(lossy, &recursive("1"));
+}
