@@ -6,6 +6,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::rc::Rc;
+use std::sync::LazyLock;
 
 use dissent_core::dialect::Dialect;
 use dissent_core::engine::{Engine, ErrorClass, Reply, Rows, SqlError};
@@ -100,9 +101,20 @@ impl Fixture {
         rows(self.engine.execute(sql).expect("the engine answers"))
     }
 
-    /// Statements in this dialect as trees.
+    /// The statements of a script in this dialect, as trees. `bound(7)` is a literal that is prepared as a parameter.
+    #[track_caller]
     pub fn sql(&self, text: &str) -> Vec<Statement> {
         parsed(text, &self.dialect)
+    }
+
+    #[track_caller]
+    pub fn query(&self, text: &str) -> Query {
+        only_query(self.sql(text))
+    }
+
+    #[track_caller]
+    pub fn expr(&self, text: &str) -> Expr {
+        only_item(self.query(&format!("SELECT {text}")))
     }
 }
 
@@ -130,15 +142,27 @@ pub fn open(target: &str) -> Option<(Box<dyn Engine>, Dialect)> {
     }
 }
 
+/// The dialect of the bundled SQLite.
+pub static SQLITE: LazyLock<Dialect> = LazyLock::new(|| Fixture::sqlite().dialect);
+
 /// The statements of a script in SQLite's words, as trees.
 #[track_caller]
 pub fn sql(text: &str) -> Vec<Statement> {
-    parsed(text, &Fixture::sqlite().dialect)
+    parsed(text, &SQLITE)
 }
 
-/// The same in another dialect. `bound(7)` is a literal that is prepared as a parameter.
 #[track_caller]
-pub fn parsed(text: &str, dialect: &Dialect) -> Vec<Statement> {
+pub fn query(text: &str) -> Query {
+    only_query(sql(text))
+}
+
+#[track_caller]
+pub fn expr(text: &str) -> Expr {
+    only_item(query(&format!("SELECT {text}")))
+}
+
+#[track_caller]
+fn parsed(text: &str, dialect: &Dialect) -> Vec<Statement> {
     let mut statements = Vec::new();
     for imported in import::file("test.sql", text, dialect) {
         assert_eq!(imported.refused, None, "{}", imported.text);
@@ -147,6 +171,22 @@ pub fn parsed(text: &str, dialect: &Dialect) -> Vec<Statement> {
         statements.push(statement);
     }
     statements
+}
+
+#[track_caller]
+fn only_query(mut statements: Vec<Statement>) -> Query {
+    match (statements.pop(), statements.pop()) {
+        (Some(Statement::Query(query)), None) => *query,
+        other => panic!("not one query: {other:?}"),
+    }
+}
+
+#[track_caller]
+fn only_item(query: Query) -> Expr {
+    match query.as_select().map(|select| select.items.as_slice()) {
+        Some([SelectItem::Expr { expr, alias: None }]) => expr.clone(),
+        other => panic!("not one expression: {other:?}"),
+    }
 }
 
 fn bind(statement: &mut Statement) {
@@ -164,23 +204,6 @@ fn bind(statement: &mut Statement) {
         }
     }
     Bind.statement(statement);
-}
-
-#[track_caller]
-pub fn query(text: &str) -> Query {
-    match sql(text).pop() {
-        Some(Statement::Query(query)) => *query,
-        other => panic!("{text}: {other:?}"),
-    }
-}
-
-#[track_caller]
-pub fn expr(text: &str) -> Expr {
-    let query = query(&format!("SELECT {text}"));
-    match query.as_select().map(|select| select.items.as_slice()) {
-        Some([SelectItem::Expr { expr, alias: None }]) => expr.clone(),
-        other => panic!("{text}: {other:?}"),
-    }
 }
 
 /// Statements of which nothing is known but their text.

@@ -11,3 +11,4 @@ mod import;
 mod known_bugs;
 mod reduction;
 mod rendering;
+mod walk;
