@@ -311,7 +311,7 @@ impl Watcher for Counting {
         self.cases_left = self.cases_left.saturating_sub(1);
         self.cases_left > 0
             && self.wanted.is_none_or(|wanted| self.passes < wanted)
-            && !(self.until_found && !self.findings.is_empty())
+            && (self.findings.is_empty() || !self.until_found)
     }
 
     fn operations(&mut self, drawn: &[u32], succeeded: bool) {
