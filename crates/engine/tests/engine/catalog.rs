@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use dissent_core::catalog::{Catalog, OperationKind, Prober, Why};
+use dissent_core::catalog::{Catalog, OperationKind, Why};
 use dissent_core::dialect::Dialect;
 use dissent_core::engine::{Engine, ErrorClass, Reply, Rows};
 use dissent_core::oracle;
+use dissent_core::probe::Prober;
 use dissent_core::session::{NoJournal, Session};
 use dissent_core::sql::Value;
 use dissent_engine::fake::FakeEngine;

@@ -3,14 +3,15 @@
 
 use dissent_core::check;
 use dissent_core::engine::Reply;
-use dissent_core::generate::{Generator, Policy, State};
+use dissent_core::generate::{Generator, Policy};
 use dissent_core::import::{self, Imported};
 use dissent_core::oracle;
+use dissent_core::render::to_sql;
 use dissent_core::report;
 use dissent_core::rng::Rng;
 use dissent_core::seeds;
 use dissent_core::sql::Statement;
-use dissent_core::sql::render::to_sql;
+use dissent_core::state::State;
 
 use super::common::{Counting, Fixture};
 

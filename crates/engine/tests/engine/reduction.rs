@@ -6,7 +6,7 @@ use dissent_core::dialect::Dialect;
 use dissent_core::finding::Verdict;
 use dissent_core::oracle;
 use dissent_core::reduce::{self, Budget, Pass, Reduction, Weight};
-use dissent_core::sql::render::{expr_to_sql, to_sql};
+use dissent_core::render::{expr_to_sql, to_sql};
 use dissent_core::subject::{Subject, TestCase};
 use dissent_core::walk::{Rebuilt, rebuild};
 

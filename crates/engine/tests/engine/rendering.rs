@@ -1,10 +1,11 @@
 //! What is printed is what the tree says: SQLite reads the sparing form as it reads the fully
 //! parenthesised one.
 
-use dissent_core::generate::{Generator, Policy, State};
+use dissent_core::generate::{Generator, Policy};
+use dissent_core::render::{Parens, query_to_sql, to_sql};
 use dissent_core::rng::Rng;
-use dissent_core::sql::render::{Parens, query_to_sql, to_sql};
 use dissent_core::sql::*;
+use dissent_core::state::State;
 
 use super::common::{Fixture, sql};
 

@@ -3,8 +3,8 @@
 use dissent_core::engine::{ErrorClass, Stop};
 use dissent_core::finding::{ArmOutcome, Class, Evidence, Failure, Origin};
 use dissent_core::oracle::crash;
+use dissent_core::render::to_sql;
 use dissent_core::sql::Statement;
-use dissent_core::sql::render::to_sql;
 use dissent_core::subject::{Subject, TestCase};
 use dissent_core::walk::{confirm_harm, rebuild};
 use dissent_core::{check, import, oracle};

@@ -7,7 +7,7 @@ use dissent_core::finding::{Class, Verdict};
 use dissent_core::oracle::valscope::derive;
 use dissent_core::oracle::valscope::relation::{Change, Direction, Nulls, Span};
 use dissent_core::oracle::valscope::rules::{Rule, Stopped};
-use dissent_core::sql::render::{Parens, query_to_sql};
+use dissent_core::render::{Parens, query_to_sql};
 use dissent_core::sql::{Expr, Grouping, Select, TableRef, Value};
 use dissent_core::subject::{Subject, TestCase};
 use dissent_core::{oracle, report};
