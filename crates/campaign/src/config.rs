@@ -5,7 +5,8 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
+use dissent_core::generate::Policy;
 use dissent_core::guide;
 use dissent_core::oracle;
 use serde::{Deserialize, Serialize};
@@ -106,6 +107,7 @@ impl Config {
             bail!("a campaign needs at least one worker");
         }
         self.oracles = choose_oracles(&self.oracles)?;
+        Policy::profile(&self.profile).context("the profile cannot be used")?;
         self.seeds = scripts::files(&self.seeds)?;
         let paths = self.seeds.iter_mut().chain(&mut self.known).chain(&mut self.log_statements);
         paths.for_each(|path| *path = absolute(path));
@@ -199,6 +201,12 @@ mod tests {
         assert!(refusal(short).contains("at least 3s"));
         let unknown = Config { oracles: vec!["astrology".to_string()], ..Config::default() };
         assert!(refusal(unknown).starts_with("unknown oracle 'astrology'; available: norec, "));
+        let misspelled = Config { profile: [("query.coma".to_string(), 1)].into(), ..Config::default() };
+        let told = format!("{:#}", misspelled.clone().settle().unwrap_err());
+        assert_eq!(
+            told,
+            "the profile cannot be used: unknown choice 'query.coma'; the closest is 'query.comma'"
+        );
         assert!(Config::default().settle().is_ok());
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use dissent_core::finding::Class;
 use dissent_core::guide;
 use dissent_core::oracle::norec;
+use dissent_core::profile::Draws;
 use serde::{Deserialize, Serialize};
 
 use crate::bugs::Bug;
@@ -64,6 +65,9 @@ pub struct Summary {
     /// What oracles counted beside their verdicts.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub notes: BTreeMap<String, u64>,
+    /// How often each choice of the generator was drawn; what was never drawn is left out.
+    #[serde(skip_serializing_if = "Draws::is_empty")]
+    pub draws: Draws,
     /// What was learned; absent where nothing was to be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub guide: Option<GuideFigures>,
@@ -216,6 +220,7 @@ impl Summary {
             skips: skips(tally),
             errors: tally.counts.errors.iter().map(|(class, count)| (class.name().into(), *count)).collect(),
             notes: notes(tally),
+            draws: tally.draws.clone(),
             guide: GuideFigures::new(config, tally, &results.growth),
             findings: results.bugs.iter().map(FindingLine::new).collect(),
             unstable: results.unstable,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::bail;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Parser, Subcommand, ValueEnum};
-use dissent_campaign::Config;
+use dissent_campaign::{Config, read_profile};
 use dissent_core::guide;
 use dissent_core::report::export;
 
@@ -81,7 +81,7 @@ pub struct HuntArgs {
 
     /// Resume the campaign in this directory, killed or ended, with all its options, behind the databases it has
     /// visited (name the target again if its address holds a password: that is not kept)
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["jobs", "seed", "oracles", "out", "max_cases", "log_statements", "no_reduce", "reduce_checks", "keep_duplicates", "no_error_validation", "guide", "count_coverage", "seeds", "seeds_only"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["jobs", "seed", "oracles", "out", "max_cases", "log_statements", "no_reduce", "reduce_checks", "keep_duplicates", "no_error_validation", "guide", "count_coverage", "seeds", "seeds_only", "profile"])]
     pub resume: Option<PathBuf>,
 
     /// Stop after this many bugs (with --no-reduce: findings)
@@ -132,6 +132,10 @@ pub struct HuntArgs {
     #[arg(long, value_name = "PATH")]
     known: Vec<PathBuf>,
 
+    /// Weights of the generator's choices (TOML); `dissent stats drawn` lists their names
+    #[arg(long, value_name = "FILE")]
+    profile: Option<PathBuf>,
+
     /// How to print the summary; with json it alone goes to standard output
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub summary: SummaryFormat,
@@ -165,6 +169,9 @@ impl HuntArgs {
         config.seeds_only |= self.seeds_only;
         config.known.extend(self.known.iter().cloned());
         config.log_statements = self.log_statements.clone().or(config.log_statements.take());
+        if let Some(path) = &self.profile {
+            config.profile.extend(read_profile(path)?);
+        }
         self.limits.fill(config);
         Ok(())
     }
@@ -426,6 +433,12 @@ pub enum StatsTable {
     Validity {
         /// Directories of campaigns that ended
         #[arg(required = true, value_name = "CAMPAIGN")]
+        campaigns: Vec<PathBuf>,
+    },
+    /// How often each choice of the generator was drawn, and what was never drawn
+    Drawn {
+        /// Directories of campaigns that ended; without any, all choices with their weights
+        #[arg(value_name = "CAMPAIGN")]
         campaigns: Vec<PathBuf>,
     },
     /// How much of the engine's code or plans campaigns had seen when

@@ -64,6 +64,11 @@ fn variety(summary: &Summary, table: &mut Table) {
         let (usable, discovered) = (grouped(*usable as u64), grouped(*discovered as u64));
         table.row("operations", format!("{seen} seen of {usable} usable ({share}), {discovered} discovered"));
     }
+    if !summary.draws.is_empty() {
+        let missing = summary.draws.missing().count();
+        let all = dissent_core::profile::choices().len();
+        table.row("choices", format!("{missing} of {all} never drawn (see `dissent stats drawn`)"));
+    }
     let PredicateFigures { none, some, all } = summary.predicates;
     if none + some + all > 0 {
         let [none, some, all] = [none, some, all].map(|part| percent(part, none + some + all));

@@ -63,7 +63,7 @@ fn walk(
     let oracles = oracles(&config.oracles)?;
     let calm = (!task.avoid.is_empty()).then(|| dialect.without(&task.avoid.features, &task.avoid.functions));
     let calm = calm.as_ref();
-    let walk = Walk { dialect, calm, oracles, seed: config.seed, policy: Policy::default() };
+    let walk = Walk { dialect, calm, oracles, seed: config.seed, policy: Policy::profile(&config.profile)? };
     let mut corpus = config.learns().then(|| CorpusStore::open(task)).transpose()?;
     let mut trail = Trail::new(config.guide.guide());
     if let Some(corpus) = &mut corpus {
@@ -91,10 +91,10 @@ fn walk(
             Ok(_) => break Ok(()),
             Err(trouble) => break Err(anyhow!(trouble)),
         }
-        reporter.tell(&mut session.counts, PROGRESS_NANOS);
+        reporter.tell(&mut session.counts, &walk.policy, PROGRESS_NANOS);
         database += config.jobs;
     };
-    reporter.tell(&mut session.counts, 0);
+    reporter.tell(&mut session.counts, &walk.policy, 0);
     match reporter.not_kept {
         Some(error) => walked.and(Err(error).context("cannot write to the campaign's corpus")),
         None => walked,
@@ -143,13 +143,14 @@ impl Reporter<'_> {
     }
 
     /// Sends what was counted, unless the last time is less than `pause` ago.
-    fn tell(&mut self, counts: &mut Counts, pause: u64) {
+    fn tell(&mut self, counts: &mut Counts, policy: &Policy, pause: u64) {
         let now = system::nanos();
         if now - self.told < pause {
             return;
         }
         let mut tally = std::mem::take(&mut self.tally);
         tally.counts = std::mem::take(counts);
+        tally.draws = policy.take_draws();
         tally.wall_nanos = now - self.told;
         self.told = now;
         self.send(Event::Progress(tally));

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use dissent_core::catalog::{Operation, OperationKind, SampleType};
 use dissent_core::check::Read as ScriptRead;
 use dissent_core::finding::{Arm, Evidence, Origin, Verdict};
+use dissent_core::profile::Draws;
 use dissent_core::session::Counts;
 use dissent_core::subject::TestCase;
 use dissent_core::triage::known::Avoid;
@@ -147,6 +148,9 @@ pub struct Tally {
     /// statements succeeded.
     #[serde(default)]
     pub operations: BTreeMap<u32, (u64, u64)>,
+    /// How often choices of the generator were drawn.
+    #[serde(default)]
+    pub draws: Draws,
     #[serde(default)]
     pub learned: Learned,
     /// How long the worker has lived; the engine's share of it is `counts.engine_nanos`.
@@ -207,6 +211,7 @@ impl Tally {
     pub fn add(&mut self, other: Tally) {
         self.counts.add(other.counts);
         self.learned.add(other.learned);
+        self.draws.add(&other.draws);
         for (operation, (drawn, valid)) in other.operations {
             let mine = self.operations.entry(operation).or_insert((0, 0));
             *mine = (mine.0 + drawn, mine.1 + valid);

@@ -1,5 +1,6 @@
 //! `dissent stats`: tables of what campaigns, reductions and oracles achieve.
 
+mod drawn;
 mod growth;
 mod known_bugs;
 mod reduction;
@@ -10,6 +11,7 @@ use crate::args::{StatsArgs, StatsTable};
 pub fn run(args: StatsArgs) -> anyhow::Result<u8> {
     match args.table {
         StatsTable::Validity { campaigns } => validity::run(&campaigns)?,
+        StatsTable::Drawn { campaigns } => drawn::run(&campaigns)?,
         StatsTable::Growth { campaigns, out } => growth::run(&campaigns, out.as_deref())?,
         StatsTable::Reduction { campaigns } => reduction::run(campaigns)?,
         StatsTable::KnownBugs { scripts, oracles, limits } => known_bugs::run(&scripts, &oracles, &limits)?,
