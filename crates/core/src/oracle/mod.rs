@@ -10,6 +10,8 @@ pub mod norec;
 pub mod plan;
 pub mod rowid;
 pub mod storage;
+#[cfg(test)]
+pub(crate) mod tests;
 pub mod tlp;
 pub mod valscope;
 
