@@ -25,12 +25,14 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 
 use crate::generate::{self, Listed, Policy};
-use crate::mutate;
+use crate::{mutate, oracle, walk};
 
 /// Every choice with its name and default weight.
 pub fn choices() -> &'static [Listed] {
     static ALL: LazyLock<Vec<Listed>> = LazyLock::new(|| {
-        generate::every_choice().chain(mutate::every_choice()).flat_map(|choice| choice.listed()).collect()
+        let drawn = generate::every_choice().chain(oracle::every_choice());
+        let changed = mutate::every_choice().chain(walk::every_choice());
+        drawn.chain(changed).flat_map(|choice| choice.listed()).collect()
     });
     &ALL
 }

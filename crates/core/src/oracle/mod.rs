@@ -22,7 +22,7 @@ pub use kit::given::Given;
 use crate::engine::{Rows, Stop, Trouble};
 use crate::features::Features;
 use crate::finding::{Evidence, Verdict};
-use crate::generate::Generator;
+use crate::generate::{Generator, Named};
 use crate::session::Session;
 use crate::subject::{Proposal, Subject, TestCase};
 
@@ -45,6 +45,11 @@ pub trait Oracle: Sync {
 
     /// A subject over the generator's schema, or `None` if the schema or the dialect has no room for one.
     fn propose(&self, generator: &mut Generator) -> Option<Proposal>;
+
+    /// What it chooses itself, so that a profile can weigh it. What several oracles share, one of them lists.
+    fn choices(&self) -> &'static [&'static dyn Named] {
+        &[]
+    }
 
     /// Subjects made of a query that was given rather than drawn, one for each choice that there is; none if the
     /// query has nothing that this oracle can work on. Not random either.
@@ -91,6 +96,11 @@ pub fn all() -> &'static [&'static dyn Oracle] {
         &storage::Storage,
         &plan::Plan,
     ]
+}
+
+/// Every choice of the oracles.
+pub(crate) fn every_choice() -> impl Iterator<Item = &'static dyn Named> {
+    all().iter().flat_map(|oracle| oracle.choices().iter().copied())
 }
 
 /// An oracle by its exact name, also the one that is always on and proposes nothing.

@@ -51,3 +51,12 @@ fn a_seed_gives_the_subjects_that_it_gave_before() {
 /// As for the statements of a seed, a change here is made on purpose and told in the changelog.
 const RECORDED: [&str; 5] =
     ["15f3f17f1a97d22b", "2e0eda56f3b7d6d2", "15b9f65f5f61f380", "5029c90108c813da", "125dc019aabe7f71"];
+
+#[test]
+fn choices_are_named_after_their_oracle() {
+    for oracle in all() {
+        let group = oracle.name().split('-').next().unwrap_or_default();
+        let listed = oracle.choices().iter().flat_map(|choice| choice.listed());
+        listed.for_each(|choice| assert!(choice.name.starts_with(&format!("{group}.")), "{}", choice.name));
+    }
+}

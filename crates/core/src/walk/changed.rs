@@ -5,7 +5,7 @@ use super::trail::KEEPING_SHARE;
 use super::{Lesson, Next, Visit};
 use crate::engine::{Reply, Stop};
 use crate::finding::Verdict;
-use crate::generate::{Stage, cost};
+use crate::generate::{Stage, choices, cost};
 use crate::guide::Entry;
 use crate::import;
 use crate::mutate::{self, Step, What, rebind};
@@ -14,18 +14,23 @@ use crate::rng::Rng;
 use crate::sql::{InsertSource, Query, Statement, recursion};
 use crate::state::Table;
 
+choices! {
+    odds {
+        /// A case asks something drawn.
+        DRAWN_CASE = "changed.drawn-case": 10,
+        /// A query that is changed comes from the same entry.
+        OWN_QUERY = "changed.own-query": 65,
+        /// A query that lets nothing through though its condition was loosened is asked all the same.
+        EMPTY = "changed.empty": 10,
+        /// A subject is about the whole of a query's condition.
+        WHOLE_CONDITION = "changed.whole-condition": 80,
+    }
+}
+
 /// Cases of a changed database: it is small and quickly made.
 const CASES: u64 = 30;
-/// Of them, so many of a hundred ask something drawn.
-const DRAWN_CASES: u32 = 10;
-/// Queries that are changed come from the same entry, in so many of a hundred.
-const OWN_QUERIES: u32 = 65;
 /// A query may look at so many times the rows that a FROM is drawn with.
 const DEAREST: usize = 8;
-/// Queries that let nothing through though their condition was loosened, and are asked all the same, of a hundred.
-const EMPTY: u32 = 10;
-/// Subjects about the whole of a query's condition, of a hundred.
-const WHOLE_CONDITIONS: u32 = 80;
 /// How often a query is changed at most before it is asked.
 const MOST_CHANGES: usize = 3;
 
@@ -104,7 +109,7 @@ impl Visit<'_, '_, '_> {
     fn changed_case(&mut self, entry: &Entry) -> Result<Next, Stop> {
         let rng = Rng::for_case(self.walk.seed, self.number, self.case);
         let mut rng = self.change_now_and_then(rng)?;
-        let material = match rng.chance(DRAWN_CASES) {
+        let material = match self.odds(&DRAWN_CASE, &mut rng) {
             true => None,
             false => self.query_to_change(entry, &mut rng),
         };
@@ -132,14 +137,14 @@ impl Visit<'_, '_, '_> {
         let reply = self.session.query(&query)?;
         self.learn(&drawn, !matches!(reply, Reply::Failed(_)));
         // Some are asked all the same.
-        if matches!(&reply, Reply::Rows(rows) if rows.is_empty()) && !rng.chance(EMPTY) {
+        if matches!(&reply, Reply::Rows(rows) if rows.is_empty()) && !self.odds(&EMPTY, &mut rng) {
             return Ok(Next::Case);
         }
         self.ask(query, reply, rng)
     }
 
     fn query_to_change(&mut self, entry: &Entry, rng: &mut Rng) -> Option<Query> {
-        let own = if rng.chance(OWN_QUERIES) { rng.choose(&entry.queries).cloned() } else { None };
+        let own = if self.odds(&OWN_QUERY, rng) { rng.choose(&entry.queries).cloned() } else { None };
         own.or_else(|| self.trail.corpus.donor(rng).and_then(|donor| rng.choose(&donor.queries)).cloned())
     }
 
@@ -170,7 +175,7 @@ impl Visit<'_, '_, '_> {
                 continue;
             }
             // The first is about the whole of its condition, others about parts that may let nothing through.
-            let at = if rng.chance(WHOLE_CONDITIONS) { 0 } else { rng.below(subjects.len()) };
+            let at = if self.odds(&WHOLE_CONDITION, rng) { 0 } else { rng.below(subjects.len()) };
             let subject = subjects.swap_remove(at);
             let before = self.session.database().history().len();
             return match self.check(&subject, oracle)? {

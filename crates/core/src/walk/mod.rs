@@ -12,7 +12,7 @@ use crate::database::Mark;
 use crate::dialect::Dialect;
 use crate::engine::{Harm, Reply, Stop, Trouble};
 use crate::finding::{Evidence, Origin, Verdict};
-use crate::generate::{CHANGE_FIRST, Generator, Luck, Policy};
+use crate::generate::{CHANGE_FIRST, Generator, Luck, Named, Odds, Policy};
 use crate::guide::Entry;
 use crate::oracle::{self, Oracle, crash};
 use crate::rng::Rng;
@@ -44,6 +44,11 @@ pub trait Watcher {
 
     /// A failure that did not show again on a fresh database: kept and counted, never reported.
     fn unstable(&mut self, origin: Origin, case: TestCase, evidence: Evidence);
+}
+
+/// Every choice of a walk over databases that are made of others.
+pub(crate) fn every_choice() -> impl Iterator<Item = &'static dyn Named> {
+    changed::CHOICES.iter().copied()
 }
 
 pub struct Walk<'a> {
@@ -220,9 +225,14 @@ impl Visit<'_, '_, '_> {
         Ok(())
     }
 
+    /// Whether something happens that has these odds.
+    fn odds(&self, odds: &Odds, rng: &mut Rng) -> bool {
+        self.walk.policy.weights.odds(odds, rng)
+    }
+
     /// Some cases first change the state.
     fn change_now_and_then(&mut self, mut rng: Rng) -> Result<Rng, Stop> {
-        if self.walk.policy.weights.odds(&CHANGE_FIRST, &mut rng) {
+        if self.odds(&CHANGE_FIRST, &mut rng) {
             let (statements, drawn);
             (statements, drawn, rng) = self.draw(rng, |generator| generator.change());
             self.change(statements, &drawn)?;

@@ -7,20 +7,48 @@ use super::queries::{self, Result};
 use super::rewrite::{inline, qualified};
 use super::{INDEXED, INFERRED, RESULT, RESULT_IS, STORAGE, TEMPORAL, TYPES};
 use crate::dialect::{Feature, TypeEntry};
-use crate::generate::{Generator, Rules};
+use crate::generate::{Generator, Rules, choices};
 use crate::sql::visit::{Visitor, any_expr, walk_table};
 use crate::sql::*;
 use crate::state::State;
 use crate::subject::{Proposal, Subject};
 
+choices! {
+    odds {
+        /// An aggregate is one of the engine's catalog.
+        AGGREGATE_OF_CATALOG = "edc.aggregate.catalog": 50,
+        /// An argument is of another kind than the function wants.
+        CROSSING_ARGUMENT = "edc.function.crossing": 25,
+        /// Arguments of any kind are of the same one.
+        SAME_KIND = "edc.function.same-kind": 50,
+        KNOWN_OPERAND = "edc.operand.known": 15,
+        COLUMN_OPERAND = "edc.operand.column": 85,
+        EXPRESSION_OF_CATALOG = "edc.expression.catalog": 75,
+        CONDITION = "edc.expression.condition": 30,
+        DEEP = "edc.expression.deep": 30,
+        CROSSING_CELL = "edc.cell.crossing": 50,
+        NULL_CELL = "edc.cell.null": 12,
+        REPEATED_KEY = "edc.key.repeated": 90,
+        REPEATED_CELL = "edc.cell.repeated": 30,
+        BASE_INDEX = "edc.base.index": 20,
+        INFERRED_TYPES = "edc.stored.inferred": 35,
+        STORED_INDEX = "edc.stored.index": 40,
+        STORED_OPTION = "edc.stored.option": 20,
+    }
+    choose enum {
+        OPERATION: Operation = "edc.operation" { Aggregate: 22, Function: 40, Expression: 38 },
+        ROWS: Rows = "edc.rows" { Few: 6, Some: 3, Many: 1 },
+    }
+}
+
 const BASE: &str = "e0";
 
 pub fn proposal(oracle: &str, g: &mut Generator) -> Option<Proposal> {
     let mut table = TableInMaking { columns: Vec::new(), keys: 0 };
-    let drawn = match g.rng.below(100) {
-        0..22 => aggregate(g, &mut table),
-        22..62 => function(g, &mut table),
-        _ => None,
+    let drawn = match g.choose(&OPERATION) {
+        Operation::Aggregate => aggregate(g, &mut table),
+        Operation::Function => function(g, &mut table),
+        Operation::Expression => None,
     };
     let (operation, kind) = match drawn {
         Some(drawn) => drawn,
@@ -62,10 +90,10 @@ pub fn proposal(oracle: &str, g: &mut Generator) -> Option<Proposal> {
     let mut subject = Subject::of(oracle, tests).with_expr(qualified(&operation, Some(&BASE.into())));
     subject.exprs.extend(key.map(|key| Expr::column(BASE, key)));
     let inferable = g.dialect.view_type.is_some() || g.dialect.can(Feature::DynamicTyping);
-    if inferable && g.rng.chance(35) {
+    if inferable && g.odds(&INFERRED_TYPES) {
         subject = subject.with_choice(TYPES, INFERRED);
     }
-    if g.dialect.can(Feature::Indexes) && g.rng.chance(40) {
+    if g.dialect.can(Feature::Indexes) && g.odds(&STORED_INDEX) {
         subject = subject.with_choice(INDEXED, "yes");
     }
     if result.kind.is_temporal() || kind.is_temporal() {
@@ -98,7 +126,7 @@ fn storage(g: &mut Generator) -> Option<String> {
     let dialect = g.dialect;
     let options: Vec<_> =
         dialect.table_options.iter().filter(|option| option.long_values && option.weight > 0).collect();
-    let wanted = dialect.can(Feature::TableOptionNeeded) || g.rng.chance(20);
+    let wanted = dialect.can(Feature::TableOptionNeeded) || g.odds(&STORED_OPTION);
     if options.is_empty() || !wanted {
         return None;
     }
@@ -139,7 +167,7 @@ fn aggregate(g: &mut Generator, table: &mut TableInMaking) -> Option<(Expr, Kind
         table.add(ty);
     }
     table.keys = table.columns.len();
-    let discovered = if g.rng.chance(50) { discovered_aggregate(g, table) } else { None };
+    let discovered = if g.odds(&AGGREGATE_OF_CATALOG) { discovered_aggregate(g, table) } else { None };
     discovered.or_else(|| {
         table.columns.truncate(table.keys);
         plain_aggregate(g, table)
@@ -217,9 +245,9 @@ fn function(g: &mut Generator, table: &mut TableInMaking) -> Option<(Expr, Kind)
         kinds.chain(more.into_iter().flat_map(|(kind, count)| std::iter::repeat_n(kind, count))).collect();
     let mut args = Vec::new();
     for kind in kinds {
-        let crossing = !dialect.is_typed() && g.rng.chance(25);
+        let crossing = !dialect.is_typed() && g.odds(&CROSSING_ARGUMENT);
         let kind = match kind {
-            Kind::Any if dialect.is_typed() || g.rng.chance(50) => any,
+            Kind::Any if dialect.is_typed() || g.odds(&SAME_KIND) => any,
             _ if crossing => Kind::Any,
             kind => kind,
         };
@@ -235,10 +263,10 @@ fn operand(g: &mut Generator, table: &mut TableInMaking, kind: Kind) -> Expr {
     let fits = |column: &ColumnDef| kind == Kind::Any || column.ty.kind == kind;
     let known: Vec<Name> =
         table.columns.iter().filter(|column| fits(column)).map(|column| column.name.clone()).collect();
-    if g.rng.chance(15) && !known.is_empty() {
+    if g.odds(&KNOWN_OPERAND) && !known.is_empty() {
         return Expr::bare_column(g.rng.pick(&known).clone());
     }
-    if table.columns.len() < 5 && (g.rng.chance(85) || table.columns.is_empty()) {
+    if table.columns.len() < 5 && (g.odds(&COLUMN_OPERAND) || table.columns.is_empty()) {
         let ty = draw_type(g, |entry| kind == Kind::Any || entry.ty.kind == kind);
         let ty = ty.or_else(|| (!g.dialect.is_typed()).then(|| draw_type(g, |_| true)).flatten());
         if let Some(ty) = ty {
@@ -264,7 +292,7 @@ fn expression(g: &mut Generator, table: &mut TableInMaking) -> Option<(Expr, Kin
     let rules = Rules { subqueries: false, identity: false, ..Rules::default() };
     let drawn = inner.under(rules, |inner| {
         inner.from_clause(1)?;
-        let of_catalog = !inner.dialect.repertoire.is_empty() && inner.rng.chance(75);
+        let of_catalog = !inner.dialect.repertoire.is_empty() && inner.odds(&EXPRESSION_OF_CATALOG);
         for attempt in 0..60 {
             if of_catalog && attempt < 40 {
                 match inner.any_operation(1) {
@@ -272,8 +300,8 @@ fn expression(g: &mut Generator, table: &mut TableInMaking) -> Option<(Expr, Kin
                     _ => continue,
                 }
             }
-            let kind = if inner.rng.chance(30) { Kind::Bool } else { inner.kind() };
-            let depth = if inner.rng.chance(30) { 2 } else { 1 };
+            let kind = if inner.odds(&CONDITION) { Kind::Bool } else { inner.kind() };
+            let depth = if inner.odds(&DEEP) { 2 } else { 1 };
             let drawn = strip(&inner.value_expr(kind, depth));
             if is_operation(&drawn) {
                 return Some((drawn, kind));
@@ -295,7 +323,7 @@ fn is_operation(expr: &Expr) -> bool {
 
 /// An index on the base table, over the operation or what it reads: it changes the plan, not the answer.
 fn base_index(g: &mut Generator, operation: &Expr, grouped: bool) -> Option<Statement> {
-    if !g.dialect.can(Feature::Indexes) || !g.rng.chance(20) {
+    if !g.dialect.can(Feature::Indexes) || !g.odds(&BASE_INDEX) {
         return None;
     }
     let mut expr = operation.clone();
@@ -373,16 +401,16 @@ impl TableInMaking {
 
     /// Boundary values, NULLs, values of other kinds; a few values again and again, so that there are groups.
     fn rows(&self, g: &mut Generator) -> Statement {
-        let count = match g.rng.below(10) {
-            0..6 => g.rng.between(1, 8),
-            6..9 => g.rng.between(8, 30),
-            _ => g.rng.between(30, g.policy.rows_per_table),
+        let count = match g.choose(&ROWS) {
+            Rows::Few => g.rng.between(1, 8),
+            Rows::Some => g.rng.between(8, 30),
+            Rows::Many => g.rng.between(30, g.policy.rows_per_table),
         };
         let converts = g.dialect.can(Feature::InsertIgnore) || g.dialect.can(Feature::DynamicTyping);
         let value = |g: &mut Generator, ty: &DataType| {
             let plain = matches!(ty.kind, Kind::Int | Kind::Real | Kind::Decimal | Kind::Text | Kind::Any);
-            let crossing = converts && plain && g.rng.chance(50);
-            if g.rng.chance(12) { Value::Null } else { g.stored_value(ty, crossing) }
+            let crossing = converts && plain && g.odds(&CROSSING_CELL);
+            if g.odds(&NULL_CELL) { Value::Null } else { g.stored_value(ty, crossing) }
         };
         let pools: Vec<Vec<Value>> =
             self.columns.iter().map(|column| (0..3).map(|_| value(g, &column.ty)).collect()).collect();
@@ -393,8 +421,8 @@ impl TableInMaking {
                     if numbered && at + 1 == self.columns.len() {
                         return Expr::int(row as i64);
                     }
-                    let again = if at < self.keys { 90 } else { 30 };
-                    Expr::Literal(match g.rng.chance(again) {
+                    let repeated = if at < self.keys { &REPEATED_KEY } else { &REPEATED_CELL };
+                    Expr::Literal(match g.odds(repeated) {
                         true => g.rng.pick(&pools[at]).clone(),
                         false => value(g, &column.ty),
                     })

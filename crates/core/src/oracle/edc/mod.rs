@@ -41,12 +41,13 @@ mod queries;
 mod rewrite;
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use crate::dialect::Feature;
 use crate::engine::Stop;
 use crate::features::Features;
 use crate::finding::{Arm, ArmOutcome, Class, Evidence, Verdict};
-use crate::generate::Generator;
+use crate::generate::{Generator, Named};
 use crate::oracle::Oracle;
 use crate::oracle::kit::arms::Arms;
 use crate::oracle::kit::judge::{self, Equality};
@@ -95,6 +96,11 @@ impl Oracle for Edc {
 
     fn propose(&self, generator: &mut Generator) -> Option<Proposal> {
         draw::proposal(self.name(), generator)
+    }
+
+    fn choices(&self) -> &'static [&'static dyn Named] {
+        static ALL: LazyLock<Vec<&dyn Named>> = LazyLock::new(|| [draw::CHOICES, queries::CHOICES].concat());
+        &ALL
     }
 
     fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Stop> {

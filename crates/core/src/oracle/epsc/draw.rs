@@ -5,14 +5,39 @@ use super::case::{Case, Road};
 use super::places::{Place, each_literal, fits};
 use super::{ROAD, SQL};
 use crate::dialect::{Dialect, Feature, ParameterType};
-use crate::generate::Generator;
+use crate::generate::{Generator, choices};
 use crate::oracle::Given;
 use crate::sql::*;
 use crate::state::State;
 use crate::subject::{Proposal, Subject};
 
+choices! {
+    odds {
+        /// Statements are prepared by SQL, not by the interface.
+        BY_SQL = "epsc.by-sql": 40,
+        PLANNING = "epsc.planning": 80,
+        INDEX = "epsc.index": 35,
+        OTHER_VALUE = "epsc.again.value": 60,
+        NULL = "epsc.again.null": 12,
+        OF_ANY_KIND = "epsc.again.any-kind": 20,
+        AGGREGATE = "epsc.plain.aggregate": 20,
+        AGGREGATE_FILTER = "epsc.aggregate.filter": 60,
+        AND = "epsc.aggregate.and": 50,
+    }
+    choose enum {
+        /// Queries alone need no tables of their own.
+        TABLES: Tables = "epsc.tables" { None: 25, One: 55, Two: 20 },
+        /// An empty table now and then: what is aggregated over no rows is a row all the same.
+        INSERTS: Inserts = "epsc.inserts" { None: 15, One: 60, Two: 25 },
+        STEP: Step = "epsc.step" { Change: 22, Again: 24, Definition: 6, Setting: 4, Plain: 20, Composed: 24 },
+        DEFINITION: Definition = "epsc.definition" { Index: 1, Analyze: 1, Maintenance: 1, AddColumn: 1 },
+        /// What is computed of an aggregate.
+        COMPUTED: Computed = "epsc.aggregate" { Logic: 1, Case: 1, Nothing: 1 },
+    }
+}
+
 pub fn proposal(oracle: &str, g: &mut Generator) -> Option<Proposal> {
-    let road = g.dialect.preparing.sql.filter(|_| g.rng.chance(40)).map_or(Road::Interface, Road::Sql);
+    let road = g.dialect.preparing.sql.filter(|_| g.odds(&BY_SQL)).map_or(Road::Interface, Road::Sql);
     let mut draft = Draft {
         road,
         state: g.state.clone(),
@@ -21,11 +46,10 @@ pub fn proposal(oracle: &str, g: &mut Generator) -> Option<Proposal> {
         share: *g.rng.pick(&[25, 50, 80, 100]),
     };
     let planning = &g.dialect.preparing.settings;
-    if !planning.is_empty() && g.rng.chance(80) {
+    if !planning.is_empty() && g.odds(&PLANNING) {
         draft.steps.extend(g.pick_setting(planning));
     }
-    // Queries alone need no tables of their own.
-    let own = if g.state.tables.is_empty() { g.rng.between(1, 2) } else { g.rng.weighted(&[25, 55, 20]) };
+    let own = if g.state.tables.is_empty() { g.rng.between(1, 2) } else { g.choose(&TABLES) as usize };
     for _ in 0..own {
         draft.table(g);
     }
@@ -106,13 +130,12 @@ impl Draft {
         let name = create.name.clone();
         self.own.push(name.clone());
         self.push(Statement::CreateTable(create), g);
-        if g.rng.chance(35)
+        if g.odds(&INDEX)
             && let Some(index) = self.index(g)
         {
             self.push(index, g);
         }
-        // An empty table now and then: what is aggregated over no rows is a row all the same.
-        for _ in 0..g.rng.weighted(&[15, 60, 25]) {
+        for _ in 0..g.choose(&INSERTS) as usize {
             if let Some(insert) = self.draw(g, |g| g.insert_rows(&name)) {
                 self.push(insert, g);
             }
@@ -127,13 +150,14 @@ impl Draft {
 
     fn step(&mut self, g: &mut Generator) {
         let own = g.rng.choose(&self.own).cloned();
-        let drawn = match (g.rng.below(100), own) {
-            (0..22, Some(table)) => self.draw(g, |g| g.change_rows(&table)),
-            (22..46, _) => return self.again(g),
-            (46..52, Some(_)) => self.definition(g),
-            (52..56, _) => self.draw(g, |g| g.setting()),
-            (56..76, _) => self.draw(g, plain_query).map(Statement::from),
-            _ => self.draw(g, |g| g.composed_query()).map(Statement::from),
+        let applies = |step| own.is_some() || !matches!(step, Step::Change | Step::Definition);
+        let drawn = match g.choose_or(&STEP, Step::Composed, applies) {
+            Step::Change => own.and_then(|table| self.draw(g, |g| g.change_rows(&table))),
+            Step::Again => return self.again(g),
+            Step::Definition => self.definition(g),
+            Step::Setting => self.draw(g, |g| g.setting()),
+            Step::Plain => self.draw(g, plain_query).map(Statement::from),
+            Step::Composed => self.draw(g, |g| g.composed_query()).map(Statement::from),
         };
         if let Some(statement) = drawn {
             self.push(statement, g);
@@ -142,19 +166,21 @@ impl Draft {
 
     /// Something that statements stay open across.
     fn definition(&self, g: &mut Generator) -> Option<Statement> {
-        match g.rng.below(4) {
-            0 => self.index(g),
-            1 if g.dialect.can(Feature::Analyze) => Some(Statement::Analyze(None)),
-            1 | 2 if !g.dialect.maintenance.is_empty() => self.draw(g, |g| g.maintenance()),
-            3 => {
+        let dialect = g.dialect;
+        let applies = |definition| definition != Definition::Analyze || dialect.can(Feature::Analyze);
+        match g.choose_or(&DEFINITION, Definition::Maintenance, applies) {
+            Definition::Index => self.index(g),
+            Definition::Analyze => Some(Statement::Analyze(None)),
+            Definition::Maintenance if dialect.maintenance.is_empty() => None,
+            Definition::Maintenance => self.draw(g, |g| g.maintenance()),
+            Definition::AddColumn => {
                 let table = g.rng.choose(&self.own)?.clone();
                 let entry =
-                    g.dialect.types.iter().find(|entry| entry.weight > 0 && entry.ty.kind == Kind::Int)?;
+                    dialect.types.iter().find(|entry| entry.weight > 0 && entry.ty.kind == Kind::Int)?;
                 let name = Name::from(format!("a{}", self.steps.len()));
                 let column = ColumnDef { name, ty: entry.ty.clone(), constraints: Vec::new() };
                 Some(Statement::AlterTable { table, action: AlterAction::AddColumn(column) })
             }
-            _ => None,
         }
     }
 
@@ -172,7 +198,7 @@ impl Draft {
         let dialect = g.dialect;
         each_literal(&mut statement, dialect, |expr, place| {
             if let Expr::Bound(value) = expr
-                && g.rng.chance(60)
+                && g.odds(&OTHER_VALUE)
             {
                 *value = other_value(value, place, types, g);
             }
@@ -185,19 +211,21 @@ impl Draft {
 fn plain_query(g: &mut Generator) -> Option<Query> {
     let from = g.from_clause(g.policy.max_relations)?.tables;
     let mut items = g.select_items(3);
-    if g.rng.chance(20) {
+    if g.odds(&AGGREGATE) {
         // What is computed of aggregates, over rows that may be none.
         let predicate = g.predicate(1);
         let measure = g.exact_aggregate().0;
-        items = vec![match g.rng.below(3) {
-            0 if !g.dialect.is_typed() => {
+        let typed = g.dialect.is_typed();
+        let applies = |computed| computed != Computed::Logic || !typed;
+        items = vec![match g.choose_or(&COMPUTED, Computed::Nothing, applies) {
+            Computed::Logic => {
                 let constant = Expr::int(g.rng.below(2) as i64);
-                match g.rng.chance(50) {
+                match g.odds(&AND) {
                     true => measure.and(constant),
                     false => Expr::binary(BinaryOp::Or, measure, constant),
                 }
             }
-            1 => Expr::Case {
+            Computed::Case => Expr::Case {
                 operand: None,
                 branches: vec![Branch {
                     when: measure.is(Truth::Null),
@@ -205,9 +233,9 @@ fn plain_query(g: &mut Generator) -> Option<Query> {
                 }],
                 otherwise: Some(Box::new(Expr::int(g.rng.below(3) as i64))),
             },
-            _ => measure,
+            Computed::Nothing => measure,
         }];
-        let filter = g.rng.chance(60).then_some(predicate);
+        let filter = g.odds(&AGGREGATE_FILTER).then_some(predicate);
         let items = items.into_iter().map(SelectItem::from).collect();
         return Some(g.finish(Select { items, from, filter, ..Select::default() }));
     }
@@ -246,14 +274,14 @@ fn other_value(value: &Value, place: Place, types: &[ParameterType], g: &mut Gen
     if place.bare {
         return Value::Int(g.rng.below(6) as i64);
     }
-    if g.rng.chance(12) {
+    if g.odds(&NULL) {
         return Value::Null;
     }
     let kind = match place.cast.filter(|cast| types.iter().any(|ty| ty.data_type() == **cast)) {
         Some(cast) => cast.kind,
         None if value.is_null() => Kind::Int,
         // What is bound as it is may be anything the next time.
-        None if g.dialect.can(Feature::DynamicTyping) && g.rng.chance(20) => Kind::Any,
+        None if g.dialect.can(Feature::DynamicTyping) && g.odds(&OF_ANY_KIND) => Kind::Any,
         None => value.kind(),
     };
     let other = if kind == Kind::Bool && !matches!(value, Value::Int(_)) {

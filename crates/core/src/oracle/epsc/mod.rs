@@ -36,7 +36,7 @@ mod run;
 use crate::dialect::{Dialect, Feature};
 use crate::engine::{ErrorClass, Reply, SqlError, Stop};
 use crate::finding::{Arm, Class, Evidence, Failure, Verdict};
-use crate::generate::Generator;
+use crate::generate::{Generator, Named};
 use crate::oracle::kit::judge::{self, Difference, Equality};
 use crate::oracle::kit::{freedom, gate, validate};
 use crate::oracle::{Given, Oracle};
@@ -76,6 +76,10 @@ impl Oracle for Epsc {
 
     fn propose(&self, generator: &mut Generator) -> Option<Proposal> {
         draw::proposal(self.name(), generator)
+    }
+
+    fn choices(&self) -> &'static [&'static dyn Named] {
+        draw::CHOICES
     }
 
     fn adopt(&self, given: &Given) -> Vec<Subject> {

@@ -21,12 +21,22 @@
 use crate::dialect::Feature;
 use crate::engine::Stop;
 use crate::finding::Verdict;
-use crate::generate::Generator;
+use crate::generate::{Generator, Named, choices};
 use crate::oracle::kit::again::{self, Change, Words};
 use crate::oracle::{Given, Oracle};
 use crate::session::Session;
 use crate::sql::{CreateIndex, Expr, IndexKey, Name, ObjectKind, Query, Statement};
 use crate::subject::{Proposal, Subject};
+
+choices! {
+    odds {
+        /// Indexes that are there are dropped.
+        DROP_STANDING = "index.dropped": 25,
+    }
+    choose enum {
+        ADDED: Added = "index.added" { One: 3, Two: 1, Three: 1 },
+    }
+}
 
 pub struct Index;
 
@@ -48,12 +58,15 @@ impl Oracle for Index {
     fn propose(&self, generator: &mut Generator) -> Option<Proposal> {
         let query = generator.any_query()?;
         let standing = standing_indexes(generator, &query);
-        let dropped = !standing.is_empty() && generator.rng.chance(25);
+        let dropped = !standing.is_empty() && generator.odds(&DROP_STANDING);
         let indexes = match dropped {
             true => standing,
             false => {
-                let wanted = [1, 1, 1, 2, 3];
-                let count = *generator.rng.pick(&wanted);
+                let count = match generator.choose(&ADDED) {
+                    Added::One => 1,
+                    Added::Two => 2,
+                    Added::Three => 3,
+                };
                 (0..count).filter_map(|_| generator.index_for(&query)).collect()
             }
         };
@@ -64,6 +77,10 @@ impl Oracle for Index {
         subject.tests.extend(indexes.into_iter().map(Statement::CreateIndex));
         let subject = if dropped { subject.with_choice(INDEXES, DROPPED) } else { subject };
         Some(subject.into())
+    }
+
+    fn choices(&self) -> &'static [&'static dyn Named] {
+        CHOICES
     }
 
     /// With the indexes that the script made dropped, all of them and each alone; and with one on each column added.

@@ -25,7 +25,7 @@ use crate::dialect::{Dialect, Feature};
 use crate::engine::{Rows, Stop};
 use crate::features::Features;
 use crate::finding::Verdict;
-use crate::generate::{Generator, Rules};
+use crate::generate::{Generator, Named, Rules, choices};
 use crate::oracle::kit::arms::Arms;
 use crate::oracle::kit::freedom;
 use crate::oracle::kit::given::{Given, asking};
@@ -35,6 +35,20 @@ use crate::session::Session;
 use crate::sql::*;
 use crate::state::{Column, State};
 use crate::subject::{Proposal, Subject, TestCase};
+
+choices! {
+    odds {
+        /// The operands have columns that share some values.
+        SELECTIVE = "joinequiv.selective": 90,
+        FILTER = "joinequiv.filter": 15,
+        /// The left operand is a join, or one more.
+        LEFT_JOIN = "joinequiv.left-join": 15,
+    }
+    choose {
+        FORMS: Form = "joinequiv.form" { Distinct: 3, All: 4, Judge: 3 },
+        RULES: Rule = "joinequiv.rule" { Sjt: 1, Adt: 1, Sdt: 1 },
+    }
+}
 
 pub struct JoinEquiv;
 
@@ -47,23 +61,43 @@ const NO_TAG: &str = "no projected base column that is never NULL";
 const NOT_A_JOIN: &str = "not one inner join of plain columns";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rule {
+pub(crate) enum Rule {
     /// L ∩ R.
-    Intersect,
+    Sjt,
     /// L − (L − R).
-    Except,
-    /// (L ∪ R) − ((L − R) ∪ (R − L)).
-    Symmetric,
+    Adt,
+    /// (L ∪ R) − ((L − R) ∪ (R − L)); of sets only.
+    Sdt,
+}
+
+impl Rule {
+    fn name(self) -> &'static str {
+        match self {
+            Rule::Sjt => "sjt",
+            Rule::Adt => "adt",
+            Rule::Sdt => "sdt",
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+pub(crate) enum Form {
     /// Bags; the judge does the algebra.
     Judge,
     /// Bags; the engine does it with its ALL forms.
     All,
     /// Sets; the engine does it.
     Distinct,
+}
+
+impl Form {
+    fn name(self) -> &'static str {
+        match self {
+            Form::Judge => "judge",
+            Form::All => "all",
+            Form::Distinct => "distinct",
+        }
+    }
 }
 
 impl Oracle for JoinEquiv {
@@ -77,37 +111,40 @@ impl Oracle for JoinEquiv {
 
     fn propose(&self, generator: &mut Generator) -> Option<Proposal> {
         let form = form(generator);
-        let rule = match generator.rng.below(3) {
-            0 => "sjt",
-            1 => "adt",
-            _ if form == "distinct" => "sdt",
-            _ => "sjt",
-        };
+        let distinct = form == Form::Distinct;
+        let rule = generator.choose_or(&RULES, Rule::Sjt, |rule| rule != Rule::Sdt || distinct);
         // Not every table has a column that is never NULL, nor one that shares some values with another
         // table: a few draws find operands that have.
-        let selective = generator.rng.chance(90);
+        let selective = generator.odds(&SELECTIVE);
         let (from, items) = (0..12).find_map(|attempt| joined(generator, form, selective && attempt < 9))?;
-        let filter = generator.rng.chance(15).then(|| generator.padding_filter());
-        let distinct = form == "distinct";
+        let filter = generator.odds(&FILTER).then(|| generator.padding_filter());
         let query =
             generator.finish(Select { distinct, items, from: vec![from], filter, ..Select::default() });
-        Some(Subject::new(self.name(), query).with_choice(RULE, rule).with_choice(FORM, form).into())
+        Some(choosing(Subject::new(self.name(), query), rule, form).into())
+    }
+
+    fn choices(&self) -> &'static [&'static dyn Named] {
+        CHOICES
     }
 
     fn adopt(&self, given: &Given) -> Vec<Subject> {
         let can = |feature| given.dialect.can(feature);
         let all = can(Feature::IntersectAll) && can(Feature::ExceptAll);
         let sets = can(Feature::Intersect) && can(Feature::Except);
-        let choices: &[(&str, &str, bool)] =
-            &[("sjt", "judge", true), ("sjt", "all", all), ("adt", "all", all), ("sdt", "distinct", sets)];
+        let choices = [
+            (Rule::Sjt, Form::Judge, true),
+            (Rule::Sjt, Form::All, all),
+            (Rule::Adt, Form::All, all),
+            (Rule::Sdt, Form::Distinct, sets),
+        ];
         let mut subjects = Vec::new();
         for query in given.selects() {
             for (join, filter) in inner_joins(&query) {
                 for (rule, form, _) in choices.iter().filter(|(_, _, can)| *can) {
-                    for items in given_items(given, &query, &join, *form != "judge") {
+                    for items in given_items(given, &query, &join, *form != Form::Judge) {
                         let whole = asking(&query, |select| {
                             *select = Select {
-                                distinct: *form == "distinct",
+                                distinct: *form == Form::Distinct,
                                 filter: filter.clone(),
                                 items,
                                 from: vec![join.clone()],
@@ -115,7 +152,7 @@ impl Oracle for JoinEquiv {
                             };
                         });
                         let subject = Subject::new(self.name(), whole);
-                        subjects.push(subject.with_choice(RULE, rule).with_choice(FORM, form));
+                        subjects.push(choosing(subject, *rule, *form));
                     }
                 }
             }
@@ -205,23 +242,27 @@ impl Oracle for JoinEquiv {
     }
 }
 
-fn form(generator: &mut Generator) -> &'static str {
+fn choosing(subject: Subject, rule: Rule, form: Form) -> Subject {
+    subject.with_choice(RULE, rule.name()).with_choice(FORM, form.name())
+}
+
+fn form(generator: &mut Generator) -> Form {
     let dialect = generator.dialect;
     let all = dialect.can(Feature::IntersectAll) && dialect.can(Feature::ExceptAll);
     let sets = dialect.can(Feature::Intersect) && dialect.can(Feature::Except);
-    match generator.rng.below(10) {
-        0..3 if sets => "distinct",
-        3..7 if all => "all",
-        _ => "judge",
-    }
+    generator.choose_or(&FORMS, Form::Judge, |form| match form {
+        Form::Distinct => sets,
+        Form::All => all,
+        Form::Judge => true,
+    })
 }
 
 /// An inner join and its projection, or nothing if its operands have no tag.
-fn joined(generator: &mut Generator, form: &str, selective: bool) -> Option<(TableRef, Vec<SelectItem>)> {
+fn joined(generator: &mut Generator, form: Form, selective: bool) -> Option<(TableRef, Vec<SelectItem>)> {
     generator.start_over();
     let mut left = generator.relation_or_none()?;
     let mut right_at = 1;
-    while right_at < 3 && generator.rng.chance(15) {
+    while right_at < 3 && generator.odds(&LEFT_JOIN) {
         left = generator.joined(left);
         right_at += 1;
     }
@@ -229,7 +270,7 @@ fn joined(generator: &mut Generator, form: &str, selective: bool) -> Option<(Tab
     if selective && !generator.has_selective_condition(right_at) {
         return None;
     }
-    let rules = Rules { identity: form != "judge", ..generator.rules };
+    let rules = Rules { identity: form != Form::Judge, ..generator.rules };
     let items = generator.under(rules, |g| items(g, right_at))?;
     let on = generator.join_on(right_at);
     Some((TableRef::join(JoinKind::Inner, left, right, on), items))
@@ -351,18 +392,10 @@ impl Join {
         } else {
             TableRef::join(JoinKind::Left, (**right).clone(), (**left).clone(), on.clone())
         };
-        let form = match subject.choice(FORM) {
-            Some("distinct") if select.distinct => Some(Form::Distinct),
-            Some("all") if !select.distinct => Some(Form::All),
-            Some("judge") if !select.distinct => Some(Form::Judge),
-            _ => None,
-        };
-        let rule = match subject.choice(RULE) {
-            Some("sjt") => Some(Rule::Intersect),
-            Some("adt") => Some(Rule::Except),
-            Some("sdt") if form == Some(Form::Distinct) => Some(Rule::Symmetric),
-            _ => None,
-        };
+        let form = FORMS.options().copied().find(|form| subject.choice(FORM) == Some(form.name()));
+        let form = form.filter(|form| select.distinct == (*form == Form::Distinct));
+        let rule = RULES.options().copied().find(|rule| subject.choice(RULE) == Some(rule.name()));
+        let rule = rule.filter(|rule| *rule != Rule::Sdt || form == Some(Form::Distinct));
         let (left, right) = (with_from(left_outer), with_from(right_outer));
         Some(Join { inner: query.clone(), left, right, rule, form })
     }
@@ -381,9 +414,9 @@ fn algebra(rule: Rule, all: bool, join: &Join) -> Query {
     let (left, right) = (|| renamed(&join.left), || renamed(&join.right));
     let op = |op, a, b| Body::Compound { op, all, left: Box::new(a), right: Box::new(b) };
     let body = match rule {
-        Rule::Intersect => op(SetOp::Intersect, left(), right()),
-        Rule::Except => op(SetOp::Except, left(), op(SetOp::Except, left(), right())),
-        Rule::Symmetric => {
+        Rule::Sjt => op(SetOp::Intersect, left(), right()),
+        Rule::Adt => op(SetOp::Except, left(), op(SetOp::Except, left(), right())),
+        Rule::Sdt => {
             let only_left = op(SetOp::Except, left(), right());
             let only_right = op(SetOp::Except, right(), left());
             let either = op(SetOp::Union, left(), right());

@@ -17,7 +17,7 @@ pub mod restate;
 
 use crate::engine::{Rows, Stop};
 use crate::finding::{Arm, ArmOutcome, Class, Evidence, Failure, Verdict};
-use crate::generate::Generator;
+use crate::generate::{Generator, Named, choices};
 use crate::oracle::Oracle;
 use crate::oracle::kit::arms::Arms;
 use crate::oracle::kit::gate::looks_beyond_its_row;
@@ -26,6 +26,13 @@ use crate::oracle::kit::judge::{Difference, Equality};
 use crate::session::Session;
 use crate::sql::*;
 use crate::subject::{Proposal, Subject};
+
+choices! {
+    odds {
+        /// Rows are compared, not their number.
+        ROWS = "norec.rows": 40,
+    }
+}
 
 pub struct NoRec;
 
@@ -49,13 +56,17 @@ impl Oracle for NoRec {
 
     fn propose(&self, generator: &mut Generator) -> Option<Proposal> {
         let from = generator.from_clause(generator.policy.max_relations)?.tables;
-        let rows_form = generator.rng.chance(40);
+        let rows_form = generator.odds(&ROWS);
         let items = if rows_form { generator.select_items(3) } else { vec![Expr::int(1)] };
         let filter = Some(generator.filter(generator.policy.depth));
         let items = items.into_iter().map(SelectItem::from).collect();
         let query = generator.finish(Select { items, from, filter, ..Select::default() });
         let form = if rows_form { "rows" } else { "count" };
         Some(Subject::new(self.name(), query).with_choice(FORM, form).into())
+    }
+
+    fn choices(&self) -> &'static [&'static dyn Named] {
+        CHOICES
     }
 
     fn adopt(&self, given: &Given) -> Vec<Subject> {

@@ -17,7 +17,7 @@ use crate::dialect::{Dialect, Feature};
 use crate::engine::{Rows, Stop};
 use crate::features::Features;
 use crate::finding::Verdict;
-use crate::generate::Generator;
+use crate::generate::{Generator, Named, choices};
 use crate::oracle::kit::arms::Arms;
 use crate::oracle::kit::gate::{self, looks_beyond_its_row};
 use crate::oracle::kit::given::{Given, asking, names_its_items, plain, selects_rows};
@@ -26,6 +26,17 @@ use crate::oracle::{Oracle, norec};
 use crate::session::Session;
 use crate::sql::*;
 use crate::subject::{Proposal, Subject, TestCase};
+
+choices! {
+    odds {
+        FILTER = "tlp.where.filter": 20,
+        FILTER_OF_GROUPS = "tlp.groups.filter": 25,
+    }
+    choose enum {
+        /// The partitions as one query, or one by one.
+        PARTITIONS: Partitions = "tlp.form" { Compound: 1, Separate: 1 },
+    }
+}
 
 pub struct Where;
 pub struct Having;
@@ -178,7 +189,10 @@ fn adopted(
 const FORMS: &[&str] = &["separate", "compound"];
 
 fn form(generator: &mut Generator) -> &'static str {
-    if generator.rng.chance(50) { "compound" } else { "separate" }
+    match generator.choose(&PARTITIONS) {
+        Partitions::Compound => "compound",
+        Partitions::Separate => "separate",
+    }
 }
 
 impl Oracle for Where {
@@ -193,11 +207,16 @@ impl Oracle for Where {
     fn propose(&self, generator: &mut Generator) -> Option<Proposal> {
         let from = generator.from_clause(generator.policy.max_relations)?.tables;
         let items = generator.select_items(3).into_iter().map(SelectItem::from).collect();
-        let filter = generator.rng.chance(20).then(|| generator.predicate(1));
+        let filter = generator.odds(&FILTER).then(|| generator.predicate(1));
         let predicate = generator.predicate(generator.policy.depth);
         let query = generator.finish(Select { items, from, filter, ..Select::default() });
         let form = form(generator);
         Some(Subject::new(self.name(), query).with_expr(predicate).with_choice(FORM, form).into())
+    }
+
+    /// Of all five.
+    fn choices(&self) -> &'static [&'static dyn Named] {
+        CHOICES
     }
 
     fn adopt(&self, given: &Given) -> Vec<Subject> {
@@ -320,7 +339,7 @@ fn grouped_query(generator: &mut Generator) -> Option<(Query, Vec<(Expr, Kind)>)
     }
     let group_by: Vec<Expr> = keys.iter().map(|(key, _)| key.clone()).collect();
     let items = group_by.iter().cloned().map(SelectItem::from).collect();
-    let filter = generator.rng.chance(25).then(|| generator.predicate(1));
+    let filter = generator.odds(&FILTER_OF_GROUPS).then(|| generator.predicate(1));
     Some((generator.finish(Select { items, from, filter, group_by, ..Select::default() }), keys))
 }
 

@@ -43,7 +43,7 @@ use rules::{Rule, Stopped};
 use crate::dialect::Dialect;
 use crate::engine::Stop;
 use crate::finding::Verdict;
-use crate::generate::Generator;
+use crate::generate::{Generator, Named, choices};
 use crate::oracle::Oracle;
 use crate::oracle::kit::arms::Arms;
 use crate::oracle::kit::given::Given;
@@ -51,6 +51,13 @@ use crate::session::Session;
 use crate::sql::Query;
 use crate::state::State;
 use crate::subject::{Proposal, Subject};
+
+choices! {
+    odds {
+        /// A query is mutated in two places.
+        TWO_SITES = "valscope.two-sites": 20,
+    }
+}
 
 pub struct ValScope;
 
@@ -121,6 +128,10 @@ impl Oracle for ValScope {
         None
     }
 
+    fn choices(&self) -> &'static [&'static dyn Named] {
+        CHOICES
+    }
+
     fn adopt(&self, given: &Given) -> Vec<Subject> {
         let facts = Facts { dialect: given.dialect, state: given.state };
         let mut queries = given.selects();
@@ -172,7 +183,7 @@ fn choose(query: &Query, generator: &mut Generator) -> Vec<Site> {
     let facts = Facts { dialect: generator.dialect, state: generator.state };
     let mut left = sites(query, generator.dialect);
     let mut chosen: Vec<Site> = Vec::new();
-    let wanted = if generator.rng.chance(20) { 2 } else { 1 };
+    let wanted = if generator.odds(&TWO_SITES) { 2 } else { 1 };
     while chosen.len() < wanted && !left.is_empty() {
         // Mutators by turns: some have a site at every node, others seldom one.
         let mut present: Vec<&'static str> = left.iter().map(|site| site.mutator.name).collect();
