@@ -78,7 +78,7 @@ impl State {
         let is_owner = |alias: &Name| reference.table.as_ref().is_none_or(|table| table == alias);
         let columns =
             relations.iter().filter(|(alias, _)| is_owner(alias)).flat_map(|(_, columns)| columns.iter());
-        columns.filter(|column| column.name == reference.column).next().cloned()
+        columns.find(|column| column.name == reference.column).cloned()
     }
 
     /// The tables a query reads, also by way of views, each once.
