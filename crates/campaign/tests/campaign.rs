@@ -43,7 +43,7 @@ fn every_option(directory: &Path) -> Config {
         seeds_only: true,
         known: vec![known],
         log_statements: Some(directory.join("log.sql")),
-        profile: BTreeMap::from([("join".to_string(), 3)]),
+        profile: BTreeMap::from([("query.comma".to_string(), 3)]),
     }
 }
 

@@ -76,7 +76,7 @@ impl State {
             self.relations_of(table, query.with.as_ref(), dialect, &mut relations);
         }
         let is_owner = |alias: &Name| reference.table.as_ref().is_none_or(|table| table == alias);
-        let columns =
+        let mut columns =
             relations.iter().filter(|(alias, _)| is_owner(alias)).flat_map(|(_, columns)| columns.iter());
         columns.find(|column| column.name == reference.column).cloned()
     }
