@@ -6,6 +6,7 @@ pub mod epsc;
 pub mod index;
 pub mod joinequiv;
 pub mod kit;
+pub mod limit;
 pub mod norec;
 pub mod plan;
 pub mod rowid;
@@ -95,6 +96,7 @@ pub fn all() -> &'static [&'static dyn Oracle] {
         &rowid::Rowid,
         &storage::Storage,
         &plan::Plan,
+        &limit::Limit,
     ]
 }
 
