@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::place::{Place, any_select, in_select};
 use crate::dialect::Feature;
 use crate::generate::{Generator, Named, choices};
-use crate::state::{Column, Relation};
 use crate::mutate::{Effect, Mutation};
 use crate::sql::*;
+use crate::state::{Column, Relation};
 
 choices! {
     odds {
