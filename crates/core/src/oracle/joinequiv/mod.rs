@@ -203,11 +203,12 @@ impl Oracle for JoinEquiv {
             return Ok(Verdict::skip(reason));
         }
         // Set operators may return any of several equal values.
-        if form != Form::Judge
-            && let Some(reason) =
-                freedom::left_open(&join.inner, session.database().state(), session.dialect())
-        {
-            return Ok(Verdict::skip(reason));
+        if form != Form::Judge {
+            let algebra = algebra(rule, form == Form::All, &join);
+            let (state, dialect) = (session.database().state(), session.dialect());
+            if let Some(reason) = freedom::left_open(&algebra, state, dialect) {
+                return Ok(Verdict::skip(reason));
+            }
         }
         let explanation = Some(localise(&arms, combined, outer, &common));
         arms.differ(Difference { explanation, ..difference }, subject, session)
