@@ -226,8 +226,8 @@ fn rule_2_3_what_is_cut_by_storing_is_skipped() {
     assert_outcomes("mariadb", &[(|on| quotient(on, 3), CHANGED), (|on| quotient(on, 4), "agree")]);
 }
 
-/// `'1' = 1` is false for an expression and true for a column of text: `+column` stands for the former. A CAST has an
-/// affinity: there the text 1 equals the number.
+/// `'1' = 1` is false for an expression and true for a column of text. A CAST has an affinity: there the text 1 equals
+/// the number.
 #[test]
 fn rule_2_4_an_operation_is_stood_for_by_what_has_its_affinity() {
     for (operation, nonempty) in [("e0.c0 || ''", false), ("CAST(e0.c0 AS TEXT)", true)] {
@@ -238,6 +238,15 @@ fn rule_2_4_an_operation_is_stood_for_by_what_has_its_affinity() {
             assert_eq!(check(&case), Verdict::Pass { nonempty }, "{operation} {types}");
         }
     }
+}
+
+/// What is compared with a column that folds case folds it, unless it is a column itself.
+#[test]
+fn rule_2_4_an_operation_is_stood_for_by_what_has_no_collation() {
+    let table = "(c0 TEXT); INSERT INTO e0 VALUES ('a'); CREATE TABLE t9(c9 TEXT COLLATE NOCASE);
+        INSERT INTO t9 VALUES ('A')";
+    let select = "SELECT e0.c0 || '' FROM e0 JOIN t9 ON e0.c0 || '' = t9.c9";
+    assert_eq!(check(&edc(table, "e0.c0 || ''", select)), Verdict::Pass { nonempty: true });
 }
 
 #[test]

@@ -348,8 +348,19 @@ fn a_branch_of_another_type_is_not_left_alone() {
         case.setup.clear();
         derived(&case, &Dialect::load("mysql", "9.7").expect("the dialect reads")).err()
     };
-    assert_eq!(refusal("0", "'a'"), Some("set operator that converts its branches"));
+    let converts = "set operator that converts its branches";
+    assert_eq!(refusal("0", "'a'"), Some(converts));
     assert_eq!(refusal("0", "1"), None);
+    // Texts may be of several types: CHAR is padded, TEXT is not.
+    let postgres = Dialect::load("postgres", "18").expect("the dialect reads");
+    let of = |ty: &str| {
+        let mut case = mutating("SELECT t1.c1 FROM t1 UNION ALL SELECT t1.c2 FROM t1", "drop-branch 0");
+        let create = format!("CREATE TABLE t1(c1 {ty}, c2 TEXT)");
+        case.setup = vec![dissent_core::import::statement(&create, 1, &postgres).statement];
+        derived(&case, &postgres).err()
+    };
+    assert_eq!(of("CHAR(5)"), Some(converts));
+    assert_eq!(of("TEXT"), None);
 }
 
 #[test]
