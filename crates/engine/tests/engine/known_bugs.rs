@@ -1,5 +1,5 @@
 //! Known bugs, rebuilt as scripts in `bugs/`: each is caught by the oracles that its header names, and by no others.
-//! `dissent check --markdown bugs` writes what catches them.
+//! `dissent stats known-bugs bugs` prints what catches them.
 
 use std::collections::BTreeSet;
 use std::fs;
