@@ -29,7 +29,7 @@ fn recorded(dialect: &Dialect) -> u64 {
     let policy = Policy::default();
     let drawn = (0..100).flat_map(|seed| {
         let database = statements(dialect, &policy, seed, 1);
-        proposals(dialect, &policy, seed, &database)
+        proposals(dialect, &policy, seed, &database).into_iter().take(RECORDED_ORACLES)
     });
     hash(drawn.flat_map(|(proposal, left)| {
         let mut texts = vec![left.to_string()];
@@ -47,6 +47,9 @@ fn a_seed_gives_the_subjects_that_it_gave_before() {
     let hashes = dialects.map(|name| format!("{:016x}", recorded(&learned(name))));
     assert_eq!(hashes, RECORDED);
 }
+
+/// The first of the list, which were there when this was recorded: a new oracle changes nothing about them.
+const RECORDED_ORACLES: usize = 14;
 
 /// As for the statements of a seed, a change here is made on purpose and told in the changelog.
 const RECORDED: [&str; 5] =

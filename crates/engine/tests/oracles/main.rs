@@ -15,6 +15,7 @@ mod epsc;
 mod gate;
 mod index;
 mod joinequiv;
+mod limit;
 mod norec;
 mod plan;
 mod rowid;
