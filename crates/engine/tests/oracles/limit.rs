@@ -69,7 +69,7 @@ fn sqlite_agrees_with_itself() {
 
 #[test]
 fn duckdb_agrees_with_itself() {
-    assert_agreement("duckdb", "limit", 400);
+    assert_agreement("duckdb", "limit", 1_000);
 }
 
 #[test]

@@ -39,6 +39,8 @@ const SHAPE: &str = "not one SELECT with a limit under a total order";
 /// Columns that are returned, and rows at most.
 const MOST_COLUMNS: usize = 3;
 const MOST_ROWS: usize = 5;
+/// Not every table has a column whose equal values are identical: a few draws find one that has.
+const DRAWS: usize = 4;
 
 impl Oracle for Limit {
     fn name(&self) -> &'static str {
@@ -54,14 +56,10 @@ impl Oracle for Limit {
     }
 
     fn propose(&self, generator: &mut Generator) -> Option<Proposal> {
-        let from = generator.from_clause(generator.policy.max_relations)?.tables;
-        let mut columns: Vec<Expr> = Vec::new();
-        for _ in 0..generator.rng.between(1, MOST_COLUMNS) {
-            let column = generator.identical(|generator| generator.column(Kind::Any))?.expr;
-            if !columns.contains(&column) {
-                columns.push(column);
-            }
-        }
+        let (from, columns) = (0..DRAWS).find_map(|_| {
+            generator.start_over();
+            relations_and_columns(generator)
+        })?;
         let filter = generator.odds(&FILTER).then(|| generator.filter(generator.policy.depth));
         let distinct = generator.odds(&DISTINCT);
         let items = columns.iter().cloned().map(SelectItem::from).collect();
@@ -108,6 +106,19 @@ impl Oracle for Limit {
             verdict => Ok(verdict),
         }
     }
+}
+
+/// A FROM and columns of it whose equal values are identical.
+fn relations_and_columns(generator: &mut Generator) -> Option<(Vec<TableRef>, Vec<Expr>)> {
+    let from = generator.from_clause(generator.policy.max_relations)?.tables;
+    let mut columns: Vec<Expr> = Vec::new();
+    for _ in 0..generator.rng.between(1, MOST_COLUMNS) {
+        let column = generator.identical(|generator| generator.column(Kind::Any))?.expr;
+        if !columns.contains(&column) {
+            columns.push(column);
+        }
+    }
+    Some((from, columns))
 }
 
 /// The query and how many rows it wants, if the conditions hold.
