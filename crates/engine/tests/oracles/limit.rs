@@ -68,11 +68,6 @@ fn sqlite_agrees_with_itself() {
 }
 
 #[test]
-fn duckdb_agrees_with_itself() {
-    assert_agreement("duckdb", "limit", 1_000);
-}
-
-#[test]
 fn postgres_agrees_with_itself() {
     assert_agreement("postgres", "limit", 1_000);
 }
