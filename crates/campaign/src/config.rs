@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::scripts;
 
-/// Everything a campaign is to do. What is found out when it starts (the engine's version, what it can compute,
+/// Everything a campaign is to do. What is learned when it starts (the engine's version, its functions,
 /// what is known of it) is no part of this.
 ///
 /// The default tests the bundled SQLite with every oracle, a random seed and a worker per core, until it is stopped.

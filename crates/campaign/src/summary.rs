@@ -79,7 +79,7 @@ pub struct Summary {
     pub not_kept: u64,
     /// Findings on disk that are not reduced and likely bugs of this list.
     pub waiting: u64,
-    /// What went wrong with workers for a reason of Dissent's own, in words.
+    /// Errors of Dissent itself that ended workers, in words.
     pub worker_failures: Vec<String>,
 }
 

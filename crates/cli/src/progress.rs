@@ -12,7 +12,7 @@ use crate::numbers::{by_class, clock, grouped, percent, short};
 /// Often enough to look alive.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A live line on standard error; nothing where that is no terminal.
+/// A live line on standard error; nothing if that is not a terminal.
 pub struct LiveLine {
     is_terminal: bool,
     shown: Option<Instant>,
@@ -67,7 +67,7 @@ impl Drop for LiveLine {
     }
 }
 
-/// Where there is no terminal, a plain line shows now and then that a hunt goes on.
+/// Without a terminal, a plain line now and then shows that the hunt is running.
 const PLAIN_PAUSE: Duration = Duration::from_secs(10);
 
 /// The progress of a hunt, and a line for each finding.

@@ -71,7 +71,7 @@ fn any_of_this_query(expr: &Expr, test: &dyn Fn(&Expr) -> bool) -> bool {
     }
 }
 
-/// A column outside every aggregate that is no grouping key. `named` are the relations of the query.
+/// A column outside every aggregate that is not a grouping key. `named` are the relations of the query.
 pub fn has_bare_column(expr: &Expr, keys: &[Expr], named: &[Name]) -> bool {
     if keys.contains(expr) {
         return false;
@@ -92,7 +92,7 @@ pub fn has_bare_column(expr: &Expr, keys: &[Expr], named: &[Name]) -> bool {
     }
 }
 
-/// Whether a subquery holds a column of one of these relations, or of none that is named, that is no key.
+/// Whether a subquery uses a column of one of these relations, or an unqualified one, that is not a grouping key.
 fn takes_bare_column(expr: &Expr, keys: &[Expr], named: &[Name]) -> bool {
     any_expr(expr, |inner| match inner {
         Expr::Column(reference) => {
