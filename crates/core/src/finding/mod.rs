@@ -158,6 +158,13 @@ pub struct Arm {
     pub plan: Option<String>,
 }
 
+impl Arm {
+    /// Whether it was a question that was answered, not a statement that ran between two.
+    pub fn returned_rows(&self) -> bool {
+        matches!(self.outcome, ArmOutcome::Rows(_))
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ArmOutcome {

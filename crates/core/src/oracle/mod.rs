@@ -22,7 +22,7 @@ pub use kit::given::Given;
 
 use crate::engine::{Rows, Stop, Trouble};
 use crate::features::Features;
-use crate::finding::{Evidence, Verdict};
+use crate::finding::{ArmOutcome, Evidence, Verdict};
 use crate::generate::{Generator, Named};
 use crate::session::Session;
 use crate::subject::{Proposal, Subject, TestCase};
@@ -73,10 +73,36 @@ pub trait Oracle: Sync {
         Vec::new()
     }
 
-    /// What every arm should have returned, where the evidence tells.
-    fn expected(&self, _evidence: &Evidence) -> Option<Rows> {
+    /// Which arm is likely wrong and what it should have returned, where the evidence tells.
+    fn expected(&self, _evidence: &Evidence) -> Option<Expected> {
         None
     }
+
+    /// What is wrong where nobody can tell which arm is, to follow "the result of LEFT JOIN".
+    fn complaint(&self, _case: &TestCase) -> String {
+        "depends on how the query is written".to_string()
+    }
+}
+
+/// The right answer of an arm that gave another one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expected {
+    /// The arm that is likely wrong, by its place in the evidence.
+    pub arm: usize,
+    /// What it should have returned.
+    pub rows: Rows,
+    /// Why that is so, as a sentence without its full stop.
+    pub why: &'static str,
+}
+
+/// The arms that returned rows, with their places in the evidence: what ran between them is left out.
+fn answers(evidence: &Evidence) -> Vec<(usize, &Rows)> {
+    let arms = evidence.arms.iter().enumerate();
+    arms.filter_map(|(at, arm)| match &arm.outcome {
+        ArmOutcome::Rows(rows) => Some((at, rows)),
+        ArmOutcome::Done | ArmOutcome::Error(_) => None,
+    })
+    .collect()
 }
 
 /// Every oracle. A new one joins by one line here.

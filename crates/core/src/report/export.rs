@@ -103,18 +103,19 @@ impl Exporter for SqlLogicTest {
 fn records(exported: &Exported) -> String {
     let Exported { id, finding, dialect } = exported;
     let evidence = &finding.evidence;
-    let mut out = format!("# {id}: {}\n", one_line(&title(finding)));
+    let mut out = format!("# {id}: {}\n", one_line(&title(finding, dialect)));
     let _ = writeln!(out, "# must hold: {}\n", one_line(&evidence.relation));
     for statement in setup_statements(&finding.case.setup, dialect) {
         let _ = writeln!(out, "statement ok\n{}\n", record_text(statement.trim_end_matches(';')));
     }
     let oracle = oracle::by_name(&finding.case.subject.oracle);
     let expected = oracle.and_then(|oracle| oracle.expected(evidence));
-    for arm in &evidence.arms {
+    for (at, arm) in evidence.arms.iter().enumerate() {
         let _ = writeln!(out, "# {}", one_line(&arm.label));
         let sql = record_text(&arm.sql);
         match (&expected, &arm.outcome) {
-            (Some(rows), ArmOutcome::Rows(_)) => {
+            (Some(expected), ArmOutcome::Rows(returned)) => {
+                let rows = if expected.arm == at { &expected.rows } else { returned };
                 let _ = writeln!(out, "query {} rowsort\n{sql}\n----\n{}", types(rows), values(rows));
             }
             // The answers belong together in a way that one record cannot say; none of them may fail.
@@ -186,7 +187,7 @@ impl Exporter for JUnit {
                 xml(&class),
                 xml(id),
                 finding.evidence.class,
-                xml(&title(finding)),
+                xml(&title(finding, dialect)),
                 xml(&repro(finding, dialect)),
             );
         }

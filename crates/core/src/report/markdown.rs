@@ -3,13 +3,14 @@
 use std::fmt::Write;
 
 use super::script::{ROWS_SHOWN, outcome_lines, setup_statements};
+use super::title::capitalised;
 use super::{failure, one_line, sentence, table, title};
 use crate::dialect::Dialect;
 use crate::finding::{ArmOutcome, Finding};
 
 pub fn report(finding: &Finding, dialect: &Dialect) -> String {
     let evidence = &finding.evidence;
-    let mut out = format!("# {}\n\n", title(finding));
+    let mut out = format!("# {}\n\n", title(finding, dialect));
     let _ = writeln!(out, "Must hold: {}\n", sentence(&evidence.relation));
     let _ = writeln!(out, "Instead: {}\n", sentence(&failure(evidence)));
 
@@ -60,11 +61,6 @@ fn plan_section(plan: &str) -> String {
 }
 
 const PLAN_LINES: usize = 15;
-
-fn capitalised(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
-}
 
 /// A code block whose fence is longer than any run of backticks inside.
 fn fenced(language: &str, text: &str) -> String {

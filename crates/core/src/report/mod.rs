@@ -9,8 +9,10 @@ mod history;
 mod identity;
 mod markdown;
 pub mod measure;
+mod parts;
 mod script;
 mod table;
+mod title;
 
 #[cfg(test)]
 mod tests;
@@ -20,25 +22,7 @@ pub use history::history;
 pub use identity::id;
 pub use markdown::report;
 pub use script::{ROWS_SHOWN, outcome_lines, repro, setup_statements};
-
-use crate::finding::{Class, Finding};
-
-/// What happened, as the title of a report: `sqlite 3.30.1 returns wrong rows`.
-pub fn title(finding: &Finding) -> String {
-    format!("{} {} {}", finding.dialect, finding.engine_version, predicate(finding.evidence.class))
-}
-
-fn predicate(class: Class) -> &'static str {
-    match class {
-        Class::WrongRows => "returns wrong rows",
-        Class::WrongValues => "returns wrong values",
-        Class::Crash => "crashes",
-        Class::Hang => "does not finish a statement",
-        Class::InternalError => "reports an internal error",
-        Class::ErrorDivergence => "fails on one of two equivalent queries",
-        Class::Representation => "returns equal values in different representations",
-    }
-}
+pub use title::title;
 
 /// One line and one full stop, whatever an oracle or an engine wrote.
 fn sentence(text: &str) -> String {

@@ -14,7 +14,7 @@ pub const ROWS_SHOWN: usize = 20;
 /// The whole finding: the state, then each arm and what it returned.
 pub fn repro(finding: &Finding, dialect: &Dialect) -> String {
     let evidence = &finding.evidence;
-    let mut out = format!("-- {} (oracle: {}).\n", title(finding), finding.case.subject.oracle);
+    let mut out = format!("-- {} (oracle: {}).\n", title(finding, dialect), finding.case.subject.oracle);
     let _ = writeln!(out, "-- Must hold: {}", sentence(&evidence.relation));
     let _ = writeln!(out, "-- Instead: {}\n", sentence(&failure(evidence)));
     for statement in setup_statements(&finding.case.setup, dialect) {

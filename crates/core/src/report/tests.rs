@@ -2,7 +2,8 @@ use super::*;
 use crate::dialect::Dialect;
 use crate::engine::{ErrorClass, Rows, SqlError};
 use crate::finding::{
-    Arm, ArmOutcome, Evidence, FINDING_FORMAT, Failure, History, Origin, ReductionNote, Side, Signature,
+    Arm, ArmOutcome, Class, Evidence, FINDING_FORMAT, Failure, Finding, History, Origin, ReductionNote, Side,
+    Signature,
 };
 use crate::sql::{Statement, Value};
 use crate::subject::{Subject, TestCase};
@@ -264,4 +265,195 @@ fn failures_in_words() {
         told(Failure::Hang { seconds: 10 }),
         "The statement ran for 10 s, beyond every limit, and had to be killed."
     );
+}
+
+/// A finding made of SQL, as a reduced one is.
+fn found(dialect: &Dialect, oracle: &str, setup: &str, test: &str, failure: Failure) -> Finding {
+    let read = |sql: &str| -> Vec<Statement> {
+        let statements = crate::import::file("s.sql", sql, dialect).into_iter();
+        statements.map(|imported| imported.statement).collect()
+    };
+    let class = match &failure {
+        Failure::Harm { error } if error.class == ErrorClass::Internal => Class::InternalError,
+        Failure::Harm { .. } | Failure::Death { .. } => Class::Crash,
+        Failure::Hang { .. } => Class::Hang,
+        Failure::OneSided { .. } => Class::ErrorDivergence,
+        Failure::Rows { first, second } if first.rows == second.rows => Class::WrongValues,
+        _ => Class::WrongRows,
+    };
+    let returned = |label: &str, side: &Side| {
+        let values: Vec<Value> = side.examples.iter().flatten().cloned().collect();
+        let columns = side.examples.first().map_or(1, Vec::len);
+        arm(label, test, rows(columns, values), None)
+    };
+    let arms = match &failure {
+        Failure::Rows { first, second } => {
+            vec![returned("without the index", first), returned("with the index", second)]
+        }
+        Failure::Counts { first, second } => {
+            [first, second].map(|n| arm("count", test, rows(1, vec![Value::Int(*n)]), None)).into()
+        }
+        _ => vec![arm("statement", test, ArmOutcome::Done, None)],
+    };
+    let mut finding = finding(class, &[], arms);
+    finding.dialect = dialect.name.to_string();
+    finding.case = TestCase { setup: read(setup), subject: Subject::of(oracle, read(test)) };
+    finding.evidence.failure = failure;
+    finding
+}
+
+fn sides(first: &[&[i64]], second: &[&[i64]]) -> Failure {
+    let side = |rows: &[&[i64]], other: &[&[i64]]| {
+        let only: Vec<&&[i64]> = rows.iter().filter(|row| !other.contains(row)).collect();
+        let values = |row: &&&[i64]| row.iter().map(|value| Value::Int(*value)).collect();
+        Side { rows: rows.len(), only: only.len(), examples: only.iter().map(values).collect() }
+    };
+    Failure::Rows { first: side(first, second), second: side(second, first) }
+}
+
+fn error(class: ErrorClass, message: &str) -> SqlError {
+    SqlError { class, code: String::new(), message: message.to_string() }
+}
+
+#[test]
+fn titles_name_what_is_wrong() {
+    let sqlite = sqlite();
+    let mysql = Dialect::load("mysql", "9.7.0").unwrap();
+    let two = "CREATE TABLE t0(c0); CREATE TABLE t1(c1);";
+    let death = || Failure::Death {
+        cause: "SIGSEGV".to_string(),
+        running: true,
+        out_of_memory: false,
+        last_words: String::new(),
+    };
+    let cases = [
+        (
+            &sqlite,
+            "norec",
+            "CREATE TABLE t0(c0); CREATE TABLE t1(c1); CREATE INDEX i0 ON t1(c1) WHERE c1 IS NULL;",
+            "SELECT 1 FROM t0 LEFT JOIN t1 ON c0 = c1 WHERE c1 BETWEEN 0 AND 1",
+            Failure::Counts { first: 1, second: 0 },
+        ),
+        (
+            &sqlite,
+            "norec",
+            "CREATE TABLE t0(c0); CREATE INDEX i0 ON t0(c0);",
+            "SELECT 1 FROM t0 WHERE c0 IN (1, '1')",
+            Failure::Counts { first: 1, second: 3 },
+        ),
+        (
+            &sqlite,
+            "norec",
+            "CREATE TABLE t0(c0 INT PRIMARY KEY) WITHOUT ROWID;",
+            "SELECT 1 FROM t0 WHERE c0 LIKE '%'",
+            Failure::Counts { first: 0, second: 1 },
+        ),
+        (
+            &sqlite,
+            "index",
+            "CREATE TABLE t0(c0 TEXT);",
+            "SELECT DISTINCT c0 FROM t0 WHERE c0 = 9; CREATE UNIQUE INDEX i0 ON t0(c0) WHERE c0 = 1",
+            sides(&[&[9]], &[]),
+        ),
+        (
+            &sqlite,
+            "index",
+            "CREATE TABLE t0(c0 TEXT);",
+            "SELECT SUM(c0) FROM t0; CREATE INDEX i0 ON t0(c0 + 1)",
+            sides(&[&[9]], &[&[5]]),
+        ),
+        (
+            &sqlite,
+            "limit",
+            "CREATE TABLE t0(c0 INT); CREATE VIEW v0 AS SELECT * FROM t0;",
+            "SELECT c0 FROM v0 ORDER BY c0 LIMIT 2",
+            sides(&[&[1], &[3]], &[&[1], &[2]]),
+        ),
+        (&sqlite, "tlp-where", two, "SELECT * FROM t0 FULL JOIN t1 ON c0 GLOB c1", sides(&[&[1]], &[])),
+        (&sqlite, "tlp-aggregate", two, "SELECT MAX(c0) FROM t0", sides(&[&[1]], &[&[2]])),
+        (&sqlite, "joinequiv", two, "SELECT c0, c1 FROM t0 JOIN t1 ON c0 = c1", sides(&[&[1]], &[])),
+        (
+            &mysql,
+            "plan",
+            "CREATE TABLE t0(c0 INT);",
+            "SELECT COUNT(*) FROM t0 WHERE c0 IN (SELECT c0 FROM t0); SET optimizer_switch = 'semijoin=off'",
+            sides(&[&[1]], &[&[2]]),
+        ),
+        (
+            &sqlite,
+            "rowid",
+            "CREATE TABLE t0(c0 INT NOT NULL PRIMARY KEY) WITHOUT ROWID;",
+            "SELECT * FROM t0 WHERE c0 = 9 OR c0 > 5",
+            sides(&[&[1]], &[]),
+        ),
+        (&sqlite, "epsc", "", "CREATE TABLE t0(c0); SELECT COUNT(*) AND 0 FROM t0", sides(&[], &[&[0]])),
+        (
+            &sqlite,
+            "valscope",
+            "CREATE TABLE t0(c0);",
+            "SELECT ROW_NUMBER() OVER (ORDER BY c0) FROM t0 WHERE NOT EXISTS (SELECT 1)",
+            Failure::Lengths { first: 1, second: 0 },
+        ),
+        (
+            &mysql,
+            "edc",
+            "CREATE TABLE e0(c0 DATE);",
+            "SELECT ADDDATE(c0, 1) FROM e0 WHERE ADDDATE(c0, 1) > '2000-01-01'",
+            sides(&[&[1]], &[]),
+        ),
+        (
+            &mysql,
+            "crash",
+            "CREATE TABLE t0(c0 INT);",
+            "SELECT 0 FROM t0 GROUP BY c0 HAVING 1 AND NOT c0",
+            Failure::Harm { error: error(ErrorClass::ConnectionLost, "gone") },
+        ),
+        (
+            &sqlite,
+            "crash",
+            "CREATE TABLE t0(c0);",
+            "SELECT 1 UNION SELECT c0 FROM t0 WHERE (1, 2) = (3, 4)",
+            death(),
+        ),
+        (
+            &sqlite,
+            "crash",
+            "CREATE TABLE t0(c0);",
+            "UPDATE t0 SET c0 = c0 || 1",
+            Failure::Hang { seconds: 10 },
+        ),
+        (
+            &sqlite,
+            "crash",
+            "CREATE TABLE t0(c0 PRIMARY KEY) WITHOUT ROWID; ALTER TABLE t0 ADD COLUMN c1 DEFAULT '';",
+            "SELECT 0 FROM t0 NATURAL JOIN t0",
+            Failure::Harm { error: error(ErrorClass::Internal, "database disk image is malformed") },
+        ),
+        (
+            &mysql,
+            "tlp-where",
+            two,
+            "SELECT c0 FROM t0 WHERE EXP(c0) > 1",
+            Failure::OneSided {
+                error: error(ErrorClass::Runtime, "DOUBLE value is out of range in 'exp(`d`.`t0`.`c0`)'"),
+            },
+        ),
+        (&sqlite, "crash", "", "FROBNICATE 1", death()),
+        (
+            &sqlite,
+            "norec",
+            two,
+            "SELECT 1 FROM t0 WHERE c0 = 1",
+            Failure::Described("in its words".to_string()),
+        ),
+    ];
+    let titles: Vec<String> = cases
+        .into_iter()
+        .map(|(dialect, oracle, setup, test, failure)| {
+            let title = title(&found(dialect, oracle, setup, test, failure), dialect);
+            assert!(title.chars().count() <= super::title::LONGEST, "{title}");
+            format!("{oracle}: {title}")
+        })
+        .collect();
+    insta::assert_snapshot!(titles.join("\n"));
 }

@@ -122,6 +122,10 @@ impl Oracle for Edc {
         Ok(verdict)
     }
 
+    fn complaint(&self, _: &TestCase) -> String {
+        "depends on whether an operation is computed or stored".to_string()
+    }
+
     /// How a point in time is compared does not depend on the operation that gave it, or on its operands.
     fn features(&self, case: &TestCase) -> BTreeSet<String> {
         let subject = &case.subject;

@@ -43,7 +43,7 @@ use crate::oracle::{Given, Oracle};
 use crate::render::to_sql;
 use crate::session::Session;
 use crate::sql::*;
-use crate::subject::{Proposal, Subject};
+use crate::subject::{Proposal, Subject, TestCase};
 
 use case::{Case, Road};
 use run::{PreparedArm, Ran};
@@ -106,6 +106,10 @@ impl Oracle for Epsc {
             run::undo(&case, session)?;
         }
         Ok(verdict)
+    }
+
+    fn complaint(&self, _: &TestCase) -> String {
+        "depends on whether the statement is prepared".to_string()
     }
 }
 

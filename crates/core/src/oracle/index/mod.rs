@@ -20,13 +20,13 @@
 
 use crate::dialect::Feature;
 use crate::engine::Stop;
-use crate::finding::Verdict;
+use crate::finding::{Evidence, Verdict};
 use crate::generate::{Generator, Named, choices};
 use crate::oracle::kit::again::{self, Change, Words};
-use crate::oracle::{Given, Oracle};
+use crate::oracle::{Expected, Given, Oracle, answers};
 use crate::session::Session;
 use crate::sql::{CreateIndex, Expr, IndexKey, Name, ObjectKind, Query, Statement};
-use crate::subject::{Proposal, Subject};
+use crate::subject::{Proposal, Subject, TestCase};
 
 choices! {
     odds {
@@ -43,6 +43,9 @@ pub struct Index;
 /// Whether the indexes are there before the first question and gone before the second.
 const INDEXES: &str = "indexes";
 const DROPPED: &str = "dropped";
+
+/// The label of the arm that has the index.
+const WITH: &str = "with the index";
 
 const RELATION: &str = "a query returns the same rows with an index and without it";
 
@@ -129,12 +132,25 @@ impl Oracle for Index {
             })
             .collect();
         let (before, change, after) = match dropped {
-            true => ("with the index", "the index is dropped", "without the index"),
-            false => ("without the index", "the index is added", "with the index"),
+            true => (WITH, "the index is dropped", "without the index"),
+            false => ("without the index", "the index is added", WITH),
         };
         let words =
             Words { relation: RELATION, before, change, after, unchanged: "no index that can be built" };
         again::ask(query, &changes, &words, subject, session)
+    }
+
+    /// A table is read as it is where there is no index; one that is wrong may leave rows out of it.
+    fn expected(&self, evidence: &Evidence) -> Option<Expected> {
+        let [first, second] = answers(evidence)[..] else { return None };
+        let ((arm, _), (_, rows)) =
+            if evidence.arms[first.0].label == WITH { (first, second) } else { (second, first) };
+        let why = "without the index, the same query over the same rows says otherwise";
+        Some(Expected { arm, rows: rows.clone(), why })
+    }
+
+    fn complaint(&self, _: &TestCase) -> String {
+        "depends on whether there is an index".to_string()
     }
 }
 

@@ -214,6 +214,10 @@ impl Oracle for JoinEquiv {
         arms.differ(Difference { explanation, ..difference }, subject, session)
     }
 
+    fn complaint(&self, _: &TestCase) -> String {
+        "differs from that of the outer joins around it".to_string()
+    }
+
     /// It wants a column that is never NULL, whatever the bug is. Which of its joins is wrong it cannot say.
     fn features(&self, case: &TestCase) -> BTreeSet<String> {
         let mut words = Features::default().of(case);

@@ -327,6 +327,21 @@ fn read(subject: &Subject, setup: &[Statement], dialect: &Dialect) -> Result<Cas
     Ok(Case { base, twin, only_filled })
 }
 
+/// How the twin is stored, or the table, where the twin is a plain one.
+pub fn complaint(case: &TestCase) -> String {
+    let way = match case.subject.choice(STORAGE) {
+        Some(PLAIN) | None => case.setup.iter().rev().find_map(|statement| match statement {
+            Statement::CreateTable(create) if create.temporary => Some("TEMPORARY"),
+            Statement::CreateTable(create) => create.options.first().map(|option| &**option),
+            _ => None,
+        }),
+        Some(way) => Some(way),
+    };
+    way.map_or("depends on how the table is stored".to_string(), |way| {
+        format!("depends on whether the table is {way}")
+    })
+}
+
 pub fn check(subject: &Subject, session: &mut Session) -> Result<Verdict, Stop> {
     let case = match read(subject, session.database().setup(), session.dialect()) {
         Ok(case) => case,

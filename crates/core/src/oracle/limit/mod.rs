@@ -13,17 +13,17 @@
 //! is a whole number.
 
 use crate::engine::{Rows, Stop};
-use crate::finding::Verdict;
+use crate::finding::{Evidence, Failure, Verdict};
 use crate::generate::{Generator, Named, choices};
-use crate::oracle::Oracle;
 use crate::oracle::kit::arms::Arms;
 use crate::oracle::kit::freedom;
 use crate::oracle::kit::given::{Given, names_its_items};
 use crate::oracle::kit::judge::Equality;
+use crate::oracle::{Expected, Oracle, answers};
 use crate::session::Session;
 use crate::sql::inspect::orders_every_column;
 use crate::sql::*;
-use crate::subject::{Proposal, Subject};
+use crate::subject::{Proposal, Subject, TestCase};
 
 choices! {
     odds {
@@ -105,6 +105,22 @@ impl Oracle for Limit {
             }
             verdict => Ok(verdict),
         }
+    }
+
+    /// All rows are sorted; the first of them are found by shortcuts.
+    fn expected(&self, evidence: &Evidence) -> Option<Expected> {
+        let [(arm, _), (_, all)] = answers(evidence)[..] else { return None };
+        let limit = match &evidence.failure {
+            Failure::Rows { second, .. } => second.rows,
+            _ => return None,
+        };
+        let values = all.iter().take(limit).flatten().cloned().collect();
+        let why = "the same query without LIMIT returns other rows first";
+        Some(Expected { arm, rows: Rows { columns: all.columns, values }, why })
+    }
+
+    fn complaint(&self, _: &TestCase) -> String {
+        "depends on whether there is a LIMIT".to_string()
     }
 }
 

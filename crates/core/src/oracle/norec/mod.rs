@@ -16,16 +16,16 @@
 pub mod restate;
 
 use crate::engine::{Rows, Stop};
-use crate::finding::{Arm, ArmOutcome, Class, Evidence, Failure, Verdict};
+use crate::finding::{Class, Evidence, Failure, Verdict};
 use crate::generate::{Generator, Named, choices};
-use crate::oracle::Oracle;
 use crate::oracle::kit::arms::Arms;
 use crate::oracle::kit::gate::looks_beyond_its_row;
 use crate::oracle::kit::given::{Given, asking, plain, selects_rows};
 use crate::oracle::kit::judge::{Difference, Equality};
+use crate::oracle::{Expected, Oracle, answers};
 use crate::session::Session;
 use crate::sql::*;
-use crate::subject::{Proposal, Subject};
+use crate::subject::{Proposal, Subject, TestCase};
 
 choices! {
     odds {
@@ -121,12 +121,24 @@ impl Oracle for NoRec {
     }
 
     /// The reference evaluates the predicate row by row, and nothing is optimised away.
-    fn expected(&self, evidence: &Evidence) -> Option<Rows> {
-        match evidence.arms.as_slice() {
-            [_, Arm { outcome: ArmOutcome::Rows(rows), .. }] if rows.columns == 1 => Some(rows.clone()),
-            _ => None,
-        }
+    fn expected(&self, evidence: &Evidence) -> Option<Expected> {
+        let [(arm, kept), (_, reference)] = answers(evidence)[..] else { return None };
+        // Counted, or each row with a mark.
+        let rows = if kept.columns == reference.columns { reference.clone() } else { marked_rows(reference) };
+        let why = "the same predicate, evaluated for every row in the select list, says otherwise";
+        Some(Expected { arm, rows, why })
     }
+
+    fn complaint(&self, _: &TestCase) -> String {
+        "depends on whether the predicate stands in WHERE or in the select list".to_string()
+    }
+}
+
+/// The rows whose last column, the mark, is true; without it.
+fn marked_rows(all: &Rows) -> Rows {
+    let columns = all.columns.saturating_sub(1);
+    let marked = all.iter().filter(|row| row.last().and_then(Value::as_int) == Some(1));
+    Rows { columns, values: marked.flat_map(|row| row[..columns].iter().cloned()).collect() }
 }
 
 /// The query and its predicate, if the conditions hold.
@@ -187,9 +199,7 @@ fn compare_rows(
         return Ok(verdict);
     }
     let all = arms.rows(1);
-    let columns = all.columns.saturating_sub(1);
-    let marked = all.iter().filter(|row| row.last().and_then(Value::as_int) == Some(1));
-    let expected = Rows { columns, values: marked.flat_map(|row| row[..columns].iter().cloned()).collect() };
+    let expected = marked_rows(all);
     let kept = arms.rows(0).clone();
     // How well the generator knows the data: it should select some rows, not none and not all.
     // A single row cannot be divided.

@@ -24,7 +24,7 @@ use crate::oracle::kit::again::{self, Change, Words};
 use crate::oracle::{Given, Oracle};
 use crate::session::Session;
 use crate::sql::{Name, Statement, Value};
-use crate::subject::{Proposal, Subject};
+use crate::subject::{Proposal, Subject, TestCase};
 
 pub struct Plan;
 
@@ -97,6 +97,16 @@ impl Oracle for Plan {
             changes.extend(back.map(|back| Change { make: statement.clone(), back }));
         }
         again::ask(query, &changes, &WORDS, subject, session)
+    }
+
+    fn complaint(&self, case: &TestCase) -> String {
+        let set = case.subject.tests.iter().rev().find_map(|test| match test {
+            Statement::Set { name, .. } => Some(name),
+            _ => None,
+        });
+        set.map_or("depends on a setting of the optimizer".to_string(), |name| {
+            format!("depends on the setting {name}")
+        })
     }
 }
 

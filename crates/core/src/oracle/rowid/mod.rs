@@ -44,4 +44,8 @@ impl Oracle for Rowid {
     fn features(&self, case: &TestCase) -> BTreeSet<String> {
         twin::features(case, true)
     }
+
+    fn complaint(&self, case: &TestCase) -> String {
+        twin::complaint(case)
+    }
 }

@@ -41,4 +41,8 @@ impl Oracle for Storage {
     fn features(&self, case: &TestCase) -> BTreeSet<String> {
         twin::features(case, false)
     }
+
+    fn complaint(&self, case: &TestCase) -> String {
+        twin::complaint(case)
+    }
 }

@@ -48,6 +48,10 @@ const FORM: &str = "form";
 const AMBIGUOUS: &str = "collation in what is deduplicated";
 const NOT_APPLICABLE: &str = "not a query of the shape this oracle partitions";
 
+fn splits(clause: &str) -> String {
+    format!("changes when {clause} splits it by p, NOT p and p IS NULL")
+}
+
 /// The three conditions a row or group meets exactly one of.
 fn partitions(predicate: &Expr) -> [(&'static str, Expr); 3] {
     [
@@ -245,6 +249,10 @@ impl Oracle for Where {
     fn restate(&self, case: &TestCase) -> Vec<TestCase> {
         norec::restate::partitions(case)
     }
+
+    fn complaint(&self, _: &TestCase) -> String {
+        splits("WHERE")
+    }
 }
 
 impl Oracle for Distinct {
@@ -293,6 +301,10 @@ impl Oracle for Distinct {
 
     fn restate(&self, case: &TestCase) -> Vec<TestCase> {
         norec::restate::partitions(case)
+    }
+
+    fn complaint(&self, _: &TestCase) -> String {
+        splits("WHERE")
     }
 }
 
@@ -405,6 +417,10 @@ impl Oracle for GroupBy {
     fn restate(&self, case: &TestCase) -> Vec<TestCase> {
         norec::restate::partitions(case)
     }
+
+    fn complaint(&self, _: &TestCase) -> String {
+        splits("WHERE")
+    }
 }
 
 impl Oracle for Having {
@@ -459,6 +475,10 @@ impl Oracle for Having {
         let mut words = untyped().of(case);
         words.insert("having".to_string());
         words
+    }
+
+    fn complaint(&self, _: &TestCase) -> String {
+        splits("HAVING")
     }
 }
 
@@ -532,6 +552,10 @@ impl Oracle for Aggregate {
 
     fn restate(&self, case: &TestCase) -> Vec<TestCase> {
         norec::restate::partitions(case)
+    }
+
+    fn complaint(&self, _: &TestCase) -> String {
+        splits("WHERE")
     }
 }
 

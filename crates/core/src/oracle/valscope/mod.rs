@@ -50,7 +50,7 @@ use crate::oracle::kit::given::Given;
 use crate::session::Session;
 use crate::sql::Query;
 use crate::state::State;
-use crate::subject::{Proposal, Subject};
+use crate::subject::{Proposal, Subject, TestCase};
 
 choices! {
     odds {
@@ -175,6 +175,10 @@ impl Oracle for ValScope {
             }
             Some(difference) => arms.differ(difference, subject, session),
         }
+    }
+
+    fn complaint(&self, _: &TestCase) -> String {
+        "changes the wrong way when a condition is changed".to_string()
     }
 }
 
