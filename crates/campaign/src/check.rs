@@ -89,7 +89,7 @@ impl ScriptCheck {
         });
         let mut unreadable = None;
         let ended = pool::run(&self.tested.place.clone(), &task, |event| match event {
-            Event::Progress(tally) => self.tally.add(tally),
+            Event::Progress(tally) => self.tally.add(*tally),
             Event::ScriptChecked(read) => self.read.push(Some(read)),
             Event::Finding(found) => self.findings.push(*found),
             Event::Unstable(_) => self.unstable += 1,

@@ -62,7 +62,10 @@ pub use profile::read_profile;
 pub use reducer::{Reduced, Watcher, reduce};
 pub use regroup::regroup;
 pub use replay::{Replay, replay};
-pub use summary::{FindingLine, Growth, GuideFigures, OperationFigures, PredicateFigures, Summary};
+pub use summary::{
+    FindingLine, Growth, GuideFigures, OperationFigures, OracleFigures, PredicateFigures, Summary,
+    TimeFigures,
+};
 pub use tested::Tested;
 pub use worker::protocol::{CheckOutcome, Difference, Label, OracleTally, Replayed, Script};
 pub use worker::{report_panics, run_worker_if_asked};

@@ -1,5 +1,7 @@
 //! The end of a campaign in figures.
 
+mod time;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -14,6 +16,7 @@ use crate::catalog::KeptCatalog;
 use crate::config::Config;
 use crate::tested::Tested;
 use crate::worker::protocol::{Label, Tally};
+pub use time::{OracleFigures, TimeFigures};
 
 /// `summary.json`, and what `--summary json` prints. What an older one lacks is zero or absent.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -41,6 +44,10 @@ pub struct Summary {
     pub engine_cpu_seconds: f64,
     /// The part of `worker_cpu_seconds` that drew statements, taken in the same way.
     pub generator_cpu_seconds: f64,
+    /// What the workers' time was spent on.
+    pub time: TimeFigures,
+    /// What came of each oracle, and what it took.
+    pub oracles: BTreeMap<Label, OracleFigures>,
     /// What the engine can compute and what of it was used; absent for an engine that was not asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operations: Option<OperationFigures>,
@@ -209,6 +216,8 @@ impl Summary {
             reducer_cpu_seconds: milli(results.reducer_cpu_seconds),
             engine_cpu_seconds: milli(worker_cpu_seconds * share(tally.counts.engine_nanos)),
             generator_cpu_seconds: milli(worker_cpu_seconds * share(tally.counts.generator_nanos)),
+            time: TimeFigures::new(tally),
+            oracles: time::oracles(config, tally),
             operations: catalog.map(|kept| OperationFigures::new(kept, tally)),
             predicates: PredicateFigures::new(tally),
             databases: tally.databases,

@@ -222,7 +222,7 @@ impl<'a> Supervisor<'a> {
                     self.failures_in_a_row = 0;
                 }
                 self.slots[slot].went_on(&tally, step);
-                self.tally.add(tally);
+                self.tally.add(*tally);
             }
             Event::Finding(difference) => {
                 // A worker leaves the database that showed something.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use dissent_campaign::{GuideFigures, OperationFigures, PredicateFigures, Summary};
+use dissent_campaign::{GuideFigures, OperationFigures, PredicateFigures, Summary, TimeFigures};
 use dissent_core::oracle::epsc;
 
 use crate::numbers::{by_class, clock, grouped, percent, short};
@@ -14,6 +14,7 @@ pub fn text(summary: &Summary, out_directory: &str) -> String {
     table.row("target", format!("{} (version {})", summary.target, summary.engine_version));
     table.row("seed", summary.seed.to_string());
     table.row("time", time_line(summary));
+    table.row("spent", spent_line(&summary.time));
     table.row("databases", grouped(summary.databases));
     statements(summary, &mut table);
     verdicts(summary, &mut table);
@@ -117,6 +118,24 @@ fn time_line(summary: &Summary) -> String {
         "{wall} ({workers}, {:.1} s CPU, {share:.0} % of it in the engine, {drawing:.0} % drawing statements)",
         summary.worker_cpu_seconds
     )
+}
+
+/// What the workers' time went into, the most useful first.
+fn spent_line(time: &TimeFigures) -> String {
+    let TimeFigures { useful, scaffolds, build, guide, rehearsal, confirm, generator, rest } = *time;
+    let parts = [
+        (useful, "questions"),
+        (scaffolds, "their tables and settings"),
+        (build, "building databases"),
+        (guide, "guide"),
+        (rehearsal, "rehearsal"),
+        (confirm, "confirming"),
+        (generator, "drawing"),
+        (rest, "the rest"),
+    ];
+    let parts = parts.iter().filter(|(part, _)| *part >= 0.005);
+    let parts: Vec<String> = parts.map(|(part, what)| format!("{:.0} % {what}", 100.0 * part)).collect();
+    parts.join(", ")
 }
 
 fn findings_line(summary: &Summary) -> String {

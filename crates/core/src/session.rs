@@ -1,5 +1,7 @@
 //! The one way to run a statement: journal it, run it, count it.
 
+mod account;
+
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,6 +13,7 @@ use crate::engine::{Engine, ErrorClass, Harm, Prepared, Reply, SqlError, Stop, T
 use crate::finding::{Arm, ArmOutcome};
 use crate::render::render;
 use crate::sql::{DataType, Query, Statement, Value};
+pub use account::{Account, Checking, Purpose, Spent};
 
 /// Sees each statement before it runs, so that it is known when the engine takes the process down.
 pub trait Journal {
@@ -45,6 +48,9 @@ pub struct Counts {
     pub errors: BTreeMap<ErrorClass, u64>,
     /// Time spent inside the engine.
     pub engine_nanos: u64,
+    /// What it was spent on.
+    #[serde(default)]
+    pub account: Account,
     /// Time spent drawing statements.
     #[serde(default)]
     pub generator_nanos: u64,
@@ -63,6 +69,7 @@ impl Counts {
         self.statements_ok += other.statements_ok;
         self.rehearsed += other.rehearsed;
         self.engine_nanos += other.engine_nanos;
+        self.account.add(other.account);
         self.generator_nanos += other.generator_nanos;
         for (class, count) in other.errors {
             *self.errors.entry(class).or_insert(0) += count;
@@ -85,6 +92,8 @@ pub struct Session<'a> {
     /// Whether an error of one arm only is looked into before it is called a finding (SOUNDNESS 5). Without it
     /// every such error is one: only to see what that is worth.
     pub validates_errors: bool,
+    /// What the next statements are run for.
+    purpose: Purpose,
     database: Database,
     sql: String,
 }
@@ -103,6 +112,7 @@ impl<'a> Session<'a> {
             clock,
             counts: Counts::default(),
             validates_errors: true,
+            purpose: Purpose::default(),
             database: Database::default(),
             sql: String::new(),
         }
@@ -130,7 +140,20 @@ impl<'a> Session<'a> {
     pub fn reset(&mut self) -> Result<(), Trouble> {
         self.database = Database::default();
         self.journal.reset();
-        self.engine.reset()
+        self.clocked(0, |engine| engine.reset())
+    }
+
+    /// Says what the next statements are run for; gives what the last ones were.
+    pub fn spend_on(&mut self, purpose: Purpose) -> Purpose {
+        std::mem::replace(&mut self.purpose, purpose)
+    }
+
+    /// Runs statements of a check that are none of its questions.
+    pub(crate) fn aside<T>(&mut self, run: impl FnOnce(&mut Session<'a>) -> T) -> T {
+        let purpose = self.spend_on(self.purpose.aside());
+        let returned = run(self);
+        self.purpose = purpose;
+        returned
     }
 
     /// Runs a statement, whatever comes of it.
@@ -189,6 +212,11 @@ impl<'a> Session<'a> {
     /// Runs a statement by which a check builds something for itself and takes it down again: no part of the database
     /// under test, but known should the engine go down meanwhile.
     pub fn scaffold(&mut self, statement: &Statement) -> Result<Reply, Stop> {
+        self.aside(|session| session.step(statement))
+    }
+
+    /// The same for a statement that is itself under test, a step of an arm.
+    pub fn step(&mut self, statement: &Statement) -> Result<Reply, Stop> {
         let reply = self.run(statement)?;
         if !matches!(reply, Reply::Failed(_)) {
             self.journal.built(&self.sql);
@@ -270,7 +298,7 @@ impl<'a> Session<'a> {
     }
 
     pub fn close_prepared(&mut self, statement: Prepared) -> Result<(), Trouble> {
-        self.engine.close_prepared(statement)
+        self.clocked(0, |engine| engine.close_prepared(statement))
     }
 
     fn run_text(&mut self, sql: &str) -> Result<Reply, Trouble> {
@@ -282,10 +310,18 @@ impl<'a> Session<'a> {
     /// Everything that may take the engine down is in the journal before it does.
     fn timed<T>(&mut self, told: &str, run: impl FnOnce(&mut dyn Engine) -> T) -> T {
         self.journal.before(told);
+        let returned = self.clocked(1, run);
+        self.journal.after();
+        returned
+    }
+
+    /// The one place where the engine's time is counted.
+    fn clocked<T>(&mut self, statements: u64, run: impl FnOnce(&mut dyn Engine) -> T) -> T {
         let start = (self.clock)();
         let returned = run(self.engine);
-        self.counts.engine_nanos += (self.clock)() - start;
-        self.journal.after();
+        let nanos = (self.clock)() - start;
+        self.counts.engine_nanos += nanos;
+        self.counts.account.charge(self.purpose, Spent { statements, nanos });
         returned
     }
 
@@ -308,10 +344,12 @@ impl<'a> Session<'a> {
 
     /// Runs statements that are counted apart.
     pub fn rehearsed<T>(&mut self, run: impl FnOnce(&mut Session<'a>) -> T) -> T {
+        let purpose = self.spend_on(Purpose::Rehearsal);
         let counts = (self.counts.statements, self.counts.statements_ok, self.counts.errors.clone());
         let result = run(self);
         self.counts.rehearsed += self.counts.statements - counts.0;
         (self.counts.statements, self.counts.statements_ok, self.counts.errors) = counts;
+        self.purpose = purpose;
         result
     }
 
@@ -345,7 +383,7 @@ impl<'a> Session<'a> {
         let Some(prefix) = self.dialect.explain.as_deref() else { return Ok(None) };
         let mut sql = format!("{prefix} ");
         crate::render::render_query(query, self.dialect, &mut sql);
-        Ok(match self.run_text(&sql)? {
+        Ok(match self.aside(|session| session.run_text(&sql))? {
             Reply::Rows(rows) => Some(self.dialect.plan_text(&rows)),
             _ => None,
         })

@@ -153,7 +153,7 @@ impl Reporter<'_> {
         tally.draws = policy.take_draws();
         tally.wall_nanos = now - self.told;
         self.told = now;
-        self.send(Event::Progress(tally));
+        self.send(Event::Progress(Box::new(tally)));
     }
 }
 

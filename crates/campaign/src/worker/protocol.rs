@@ -97,7 +97,7 @@ pub enum Event {
         engine_version: String,
     },
     /// What happened since the last of these.
-    Progress(Tally),
+    Progress(Box<Tally>),
     Finding(Box<Difference>),
     /// A difference that was gone on a fresh database.
     Unstable(Box<Difference>),
@@ -187,6 +187,9 @@ pub struct OracleTally {
     pub checks: u64,
     /// Comparisons in which at least one arm returned a row.
     pub nonempty: u64,
+    /// Comparisons that failed, before any of them was confirmed.
+    #[serde(default)]
+    pub alarms: u64,
     /// Comparisons that came to none, by reason.
     pub skips: BTreeMap<Label, u64>,
 }
@@ -202,6 +205,7 @@ impl OracleTally {
             Verdict::Bug(_) => {
                 self.checks += 1;
                 self.nonempty += 1;
+                self.alarms += 1;
             }
         }
     }
@@ -223,6 +227,7 @@ impl Tally {
             let mine = self.oracles.entry(oracle).or_default();
             mine.checks += tally.checks;
             mine.nonempty += tally.nonempty;
+            mine.alarms += tally.alarms;
             for (reason, count) in tally.skips {
                 *mine.skips.entry(reason).or_insert(0) += count;
             }
@@ -334,14 +339,14 @@ mod tests {
 
         let mut lines = Vec::new();
         for _ in 0..2 {
-            serde_json::to_writer(&mut lines, &Event::Progress(std::mem::take(&mut tally))).unwrap();
+            serde_json::to_writer(&mut lines, &Event::Progress(Box::new(std::mem::take(&mut tally)))).unwrap();
             lines.push(b'\n');
             tally.databases = 1;
         }
         lines.extend_from_slice(b"nonsense\n{\"Progress\":{\"torn");
         let (mut total, mut unreadable) = (Tally::default(), 0);
         read_events(lines.as_slice(), |event| match event {
-            Event::Progress(tally) => total.add(tally),
+            Event::Progress(tally) => total.add(*tally),
             Event::Unreadable(_) => unreadable += 1,
             other => panic!("{other:?}"),
         });

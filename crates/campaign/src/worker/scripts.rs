@@ -36,7 +36,7 @@ pub fn run(
             return Err(error.into());
         }
         tally.counts = std::mem::take(&mut session.counts);
-        events.send(&Event::Progress(tally))?;
+        events.send(&Event::Progress(Box::new(tally)))?;
         events.send(&Event::ScriptChecked(read))?;
     }
     Ok(())

@@ -11,6 +11,7 @@ use crate::import;
 use crate::mutate::{self, Step, What, rebind};
 use crate::oracle::Given;
 use crate::rng::Rng;
+use crate::session::Purpose;
 use crate::sql::{InsertSource, Query, Statement, recursion};
 use crate::state::Table;
 
@@ -189,7 +190,9 @@ impl Visit<'_, '_, '_> {
     /// A query was asked of this database.
     pub(super) fn remember(&mut self, query: Query) -> Result<(), Stop> {
         if let Some(guide) = &mut self.trail.guide {
+            let purpose = self.session.spend_on(Purpose::Guide);
             guide.asked(&query, self.session)?;
+            self.session.spend_on(purpose);
             if self.trail.keeps {
                 self.asked.push(query);
             }

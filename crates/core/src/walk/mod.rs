@@ -16,7 +16,7 @@ use crate::generate::{CHANGE_FIRST, Generator, Luck, Named, Odds, Policy};
 use crate::guide::Entry;
 use crate::oracle::{self, Oracle, crash};
 use crate::rng::Rng;
-use crate::session::Session;
+use crate::session::{Purpose, Session};
 use crate::sql::{Name, ObjectKind, Query, Statement};
 use crate::subject::{Proposal, Subject, TestCase};
 pub use trail::{Lesson, Trail};
@@ -250,7 +250,7 @@ impl Visit<'_, '_, '_> {
         };
         let failures = self.session.failures();
         let mark = (!brings.is_empty()).then(|| self.session.mark());
-        let built = self.bring(&brings)?;
+        let built = self.spending(Purpose::Scaffold(oracle.name()), |visit| visit.bring(&brings))?;
         let before = self.session.database().history().len();
         let verdict = match built {
             true => self.check(&subject, oracle)?,
@@ -265,12 +265,20 @@ impl Visit<'_, '_, '_> {
             return self.confirm(subject, before, *seen, oracle);
         }
         if let Some(mark) = mark {
-            self.take_down(mark)?;
+            self.spending(Purpose::Scaffold(oracle.name()), |visit| visit.take_down(mark))?;
         }
         if let [Statement::Query(query), ..] = subject.tests.as_slice() {
             self.remember((**query).clone())?;
         }
         Ok(Next::Case)
+    }
+
+    /// Runs statements for this purpose.
+    fn spending<T>(&mut self, purpose: Purpose, run: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.session.spend_on(purpose);
+        let returned = run(self);
+        self.session.spend_on(before);
+        returned
     }
 
     fn skip(&mut self, oracle: &dyn Oracle, reason: &'static str) -> Verdict {
@@ -291,7 +299,7 @@ impl Visit<'_, '_, '_> {
     }
 
     fn check(&mut self, subject: &Subject, oracle: &'static dyn Oracle) -> Result<Verdict, Stop> {
-        match oracle.check(subject, self.session) {
+        match self.spending(Purpose::Arm(oracle.name()), |visit| oracle.check(subject, visit.session)) {
             Ok(verdict) => {
                 self.watcher.verdict(oracle.name(), &verdict);
                 Ok(verdict)
@@ -393,7 +401,10 @@ fn confirm_any(
 ) -> Result<(), Trouble> {
     for at in 0..cases.len() {
         let (case, oracle) = &cases[at];
-        if let Verdict::Bug(evidence) = replay(case, *oracle, session)? {
+        let purpose = session.spend_on(Purpose::Confirm);
+        let verdict = replay(case, *oracle, session)?;
+        session.spend_on(purpose);
+        if let Verdict::Bug(evidence) = verdict {
             watcher.finding(origin, cases.swap_remove(at).0, *evidence);
             return Ok(());
         }

@@ -176,7 +176,8 @@ fn inferred_type(case: &Case, session: &mut Session) -> Result<Option<DataType>,
     if let Reply::Failed(_) = session.scaffold(&view)? {
         return Ok(None);
     }
-    let reply = session.run(&Statement::Raw(format!("{before}{SHAPE}{after}")))?;
+    let question = Statement::Raw(format!("{before}{SHAPE}{after}"));
+    let reply = session.aside(|session| session.run(&question))?;
     session.scaffold(&Statement::Drop {
         object: ObjectKind::View,
         name: SHAPE.into(),

@@ -21,7 +21,7 @@ pub fn is_change(step: &Statement) -> bool {
 pub fn ordinarily(step: &Statement, session: &mut Session) -> Result<Reply, Stop> {
     match step {
         Statement::Query(query) => session.query(query),
-        other => session.scaffold(other),
+        other => session.step(other),
     }
 }
 

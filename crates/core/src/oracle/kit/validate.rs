@@ -62,7 +62,7 @@ pub fn is_spared(
         if asked.len() > MOST_PROBES {
             return Ok(true);
         }
-        match session.query(&probe)? {
+        match session.aside(|session| session.query(&probe))? {
             Reply::Failed(found) if is_same(&found, error) => return Ok(true),
             _ => {}
         }
@@ -104,7 +104,7 @@ fn is_spared_conversion(
         };
         let (table, columns) = (table.clone(), vec![column.clone()]);
         let insert = Statement::Insert(Insert { table, or: None, columns, source, upsert: None });
-        match session.run(&insert)? {
+        match session.aside(|session| session.run(&insert))? {
             Reply::Failed(found) if is_same(&found, error) => return Ok(true),
             _ => {}
         }

@@ -125,7 +125,8 @@ fn as_it_is(name: &Name, session: &mut Session) -> Result<Option<Statement>, Sto
     else {
         return Ok(None);
     };
-    let Reply::Rows(rows) = session.run(&Statement::Raw(format!("{before}{name}{after}")))? else {
+    let question = Statement::Raw(format!("{before}{name}{after}"));
+    let Reply::Rows(rows) = session.aside(|session| session.run(&question))? else {
         return Ok(None);
     };
     let quoted = |text: &str| Name::from(format!("'{}'", text.replace('\'', "''")));
