@@ -17,7 +17,7 @@ pub mod trace;
 use std::io::{BufRead, StdinLock, Write};
 use std::rc::Rc;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use dissent_core::dialect::Dialect;
 use dissent_core::session::Journal as StatementJournal;
 
@@ -93,8 +93,9 @@ fn perform(job: Job, input: StdinLock, events: &mut Events) -> anyhow::Result<()
         std::process::abort();
     }
     let writer = JournalWriter { journal: Rc::new(Journal::open(&job.journal)?), fault };
-    let engine = job.source.open()?;
-    let dialect = Dialect::load(&job.dialect, engine.version())?;
+    let mut engine = job.source.open()?;
+    let mut dialect = Dialect::load(&job.dialect, engine.version())?;
+    dialect.discover(&mut engine).map_err(|trouble| anyhow!(trouble))?;
     events.send(&Event::Ready { engine_version: engine.version().to_string() })?;
     match job.task {
         Task::Open => Ok(()),

@@ -339,7 +339,8 @@ mod tests {
 
         let mut lines = Vec::new();
         for _ in 0..2 {
-            serde_json::to_writer(&mut lines, &Event::Progress(Box::new(std::mem::take(&mut tally)))).unwrap();
+            serde_json::to_writer(&mut lines, &Event::Progress(Box::new(std::mem::take(&mut tally))))
+                .unwrap();
             lines.push(b'\n');
             tally.databases = 1;
         }

@@ -10,7 +10,7 @@ mod sample;
 
 use serde::{Deserialize, Serialize};
 
-pub use plan::Plan;
+pub use plan::{Denial, Plan};
 pub use repertoire::{Entry, Repertoire};
 pub use sample::{SampleType, plain_name};
 

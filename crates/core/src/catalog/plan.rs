@@ -112,7 +112,7 @@ pub struct Group {
     pub types: Vec<Name>,
 }
 
-/// Names that are never called, `*` standing for anything, and why.
+/// Names that are never used, `*` standing for anything, and why.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Denial {
@@ -120,12 +120,18 @@ pub struct Denial {
     pub names: Vec<String>,
 }
 
+impl Denial {
+    /// Whether a name is one of these.
+    pub fn covers(&self, name: &str) -> bool {
+        let name = name.to_lowercase();
+        self.names.iter().any(|pattern| matches(pattern, &name))
+    }
+}
+
 impl Plan {
     /// Why a name must not be called, if so.
     pub fn denied(&self, name: &str) -> Option<&str> {
-        let name = name.to_lowercase();
-        let listed = |denial: &&Denial| denial.names.iter().any(|pattern| matches(pattern, &name));
-        self.deny.iter().find(listed).map(|denial| denial.reason.as_str())
+        self.deny.iter().find(|denial| denial.covers(name)).map(|denial| denial.reason.as_str())
     }
 
     pub fn is_empty(&self) -> bool {

@@ -10,8 +10,8 @@ use serde::Deserialize;
 use super::Feature;
 use super::features::Since;
 use super::{
-    AggregateFunction, Cast, Descriptor, Dialect, Function, IndexMethod, Partitioning, Preparing, Setting,
-    Spelling, TableOption, TypeEntry, Version, one, yes,
+    AggregateFunction, Cast, Descriptor, Dialect, Discovery, Function, IndexMethod, Partitioning, Preparing,
+    Setting, Spelling, TableOption, TypeEntry, Version, one, yes,
 };
 use crate::catalog::{self, Repertoire};
 use crate::sql::{DataType, Kind, Name};
@@ -34,8 +34,16 @@ pub enum DialectError {
 }
 
 /// Parts of a file that say nothing about what probing an engine finds.
-const NOT_PROBED: [&str; 7] =
-    ["engine", "types", "table_options", "partitions", "index_methods", "maintenance", "settings"];
+const NOT_PROBED: [&str; 8] = [
+    "engine",
+    "types",
+    "table_options",
+    "partitions",
+    "index_methods",
+    "maintenance",
+    "settings",
+    "discovery",
+];
 
 /// Dialects' files by name: those built into Dissent, and more in tests.
 #[derive(Clone, Debug)]
@@ -153,6 +161,8 @@ struct File {
     volatile: Vec<Name>,
     order_dependent: Vec<Name>,
     settings: Vec<Setting>,
+    #[serde(default)]
+    discovery: Discovery,
     setting_value: Option<String>,
     #[serde(default)]
     initial_settings: Vec<Setting>,
@@ -247,6 +257,7 @@ impl File {
             volatile: self.volatile,
             order_dependent: self.order_dependent,
             settings: settings(self.settings),
+            discovery: self.discovery,
             initial_settings: settings(self.initial_settings),
             maintenance: self.maintenance,
             index_methods: self.index_methods,

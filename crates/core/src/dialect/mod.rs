@@ -5,6 +5,7 @@
 #![warn(missing_docs)]
 
 mod descriptor;
+mod discovery;
 mod features;
 mod file;
 mod preparing;
@@ -16,6 +17,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 pub use descriptor::{Descriptor, TimeLimit};
+pub use discovery::Discovery;
 pub use features::{Feature, Features};
 pub use file::{DialectError, Files};
 pub use preparing::{ParameterType, PrepareSyntax, Preparing};
@@ -60,6 +62,8 @@ pub struct Dialect {
     pub order_dependent: Vec<Name>,
     /// Settings a hunt may vary; no answer may depend on them.
     pub settings: Vec<Setting>,
+    /// How the engine is asked for more of them.
+    pub discovery: Discovery,
     /// The query for what a setting is set to; `{}` is where its name goes.
     pub setting_value: Option<String>,
     /// Settings that must be made before the first table (encodings, page sizes).
@@ -309,6 +313,34 @@ pub struct Setting {
     /// The first version that has it; absent: all.
     #[serde(default)]
     pub since: Option<String>,
+    /// How often the oracle `plan` draws it.
+    #[serde(default = "one")]
+    pub weight: u32,
+    /// How it is set where SET or PRAGMA does not do it; `{}` is where the value goes.
+    #[serde(default)]
+    pub written: Option<Name>,
+    /// What it is at first, for a setting that cannot be read.
+    #[serde(default)]
+    pub initial: Option<Name>,
+    /// Only changed between two questions, never while a database is built: with the optimizer off, most oracles
+    /// would have nothing left to test.
+    #[serde(default)]
+    pub between_questions: bool,
+}
+
+impl Setting {
+    /// A setting of which nothing but values is known.
+    pub fn new(name: Name, values: Vec<Name>) -> Setting {
+        Setting {
+            name,
+            values,
+            since: None,
+            weight: 1,
+            written: None,
+            initial: None,
+            between_questions: false,
+        }
+    }
 }
 
 /// Later than every version.
@@ -337,6 +369,11 @@ impl Dialect {
     pub fn learn(&mut self, catalog: &Catalog) {
         let types = self.types.iter().map(|entry| &entry.ty).chain(self.casts.iter().map(|cast| &cast.ty));
         self.repertoire = Repertoire::new(catalog, types);
+    }
+
+    /// A setting that a hunt may vary, by its name.
+    pub fn setting(&self, name: &str) -> Option<&Setting> {
+        self.settings.iter().find(|setting| setting.name == *name)
     }
 
     /// The fewest arguments with which a function's answer is a matter of them alone.

@@ -124,7 +124,8 @@ impl<'a> Generator<'a> {
     /// Another value for one of the dialect's settings.
     pub fn setting(&mut self) -> Option<Statement> {
         let dialect = self.dialect;
-        self.pick_setting(&dialect.settings)
+        let setting = self.rng.choose(&dialect.settings)?;
+        if setting.between_questions { None } else { self.pick_setting(std::slice::from_ref(setting)) }
     }
 
     pub(super) fn initial_setting(&mut self) -> Option<Statement> {

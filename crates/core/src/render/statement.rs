@@ -70,6 +70,9 @@ impl Renderer<'_> {
             Statement::Reindex(name) => self.word_and_name("REINDEX", name),
             Statement::Vacuum => self.push("VACUUM"),
             Statement::Set { name, value } => {
+                if let Some(form) = self.dialect.setting(name).and_then(|setting| setting.written.as_ref()) {
+                    return self.push(&form.replace("{}", value));
+                }
                 self.push(if self.can(Feature::Pragma) { "PRAGMA " } else { "SET " });
                 self.push(name);
                 self.push(" = ");

@@ -20,12 +20,12 @@ pub type ProgressHandler = unsafe extern "C" fn(*mut c_void) -> c_int;
 macro_rules! api {
     (
         required { $($name:ident: fn($($arg:ty),* $(; $variadic:tt)?) $(-> $ret:ty)?;)* }
-        optional { $($opt:ident: fn($($opt_arg:ty),*) $(-> $opt_ret:ty)?;)* }
+        optional { $($opt:ident: fn($($opt_arg:ty),* $(; $opt_variadic:tt)?) $(-> $opt_ret:ty)?;)* }
         instrumented { $($own:ident: fn($($own_arg:ty),*) $(-> $own_ret:ty)?;)* }
     ) => {
         pub struct Api {
             $(pub $name: unsafe extern "C" fn($($arg),* $(, $variadic)?) $(-> $ret)?,)*
-            $(pub $opt: Option<unsafe extern "C" fn($($opt_arg),*) $(-> $opt_ret)?>,)*
+            $(pub $opt: Option<unsafe extern "C" fn($($opt_arg),* $(, $opt_variadic)?) $(-> $opt_ret)?>,)*
             $(pub $own: Option<unsafe extern "C" fn($($own_arg),*) $(-> $own_ret)?>,)*
         }
 
@@ -102,6 +102,7 @@ api! {
     }
     optional {
         sqlite3_hard_heap_limit64: fn(i64) -> i64;
+        sqlite3_test_control: fn(c_int; ...) -> c_int;
     }
     instrumented {
         dissent_counters: fn(c_uint, *mut c_uint, *mut *mut u64) -> c_int;

@@ -7,6 +7,7 @@ mod coverage;
 mod driver;
 mod meter;
 mod statement;
+mod switch;
 #[cfg(test)]
 mod tests;
 mod turn;
@@ -140,6 +141,15 @@ impl SqliteEngine {
             }
         }
         Ok(())
+    }
+
+    fn switch_off(&self, mask: u32) -> Reply {
+        // SAFETY: the connection is open.
+        if unsafe { switch::switch_off(self.api, self.db, mask) } {
+            return Reply::Done { changed: 0 };
+        }
+        let message = "this library cannot switch optimizations off".to_string();
+        Reply::Failed(SqlError { class: ErrorClass::Semantic, code: String::new(), message })
     }
 
     fn message(&self) -> String {
@@ -351,6 +361,9 @@ impl Engine for SqliteEngine {
 
     fn execute(&mut self, sql: &str) -> Result<Reply, Trouble> {
         self.read(sql)?;
+        if let Some(mask) = switch::mask(sql) {
+            return Ok(self.switch_off(mask));
+        }
         Ok(self.run().unwrap_or_else(Reply::Failed))
     }
 

@@ -8,23 +8,38 @@
 //! ```
 //!
 //! The tests of a subject are the query and the SET statements; the query is asked before them and after each.
-//! Which settings there are, with values, stands in the dialect's `settings`.
+//! Which settings there are, with values, stands in the dialect's `settings`; the engine is asked for more
+//! ([`Discovery`](crate::dialect::Discovery)). The first value of a setting is the one that switches off most, such
+//! as every optimization at once, and is drawn more often.
 //!
 //! Conditions (SOUNDNESS 7):
 //! - The setting is one of the dialect's: no answer may depend on it.
 //! - The answer does not depend on the order of rows, as for [`index`](super::index).
-//! - What was set before is asked for first and set again; a setting that does not tell is not touched.
+//! - What was set before is asked for first and set again; a setting that cannot be read is set to its initial value,
+//!   and left alone if the dialect does not know that either.
 //! - An error of one arm only is validated first: another plan may spare the engine the row that raises it.
 
-use crate::dialect::Dialect;
+use std::cmp::Reverse;
+
+use crate::dialect::Setting;
 use crate::engine::{Reply, Stop};
 use crate::finding::Verdict;
-use crate::generate::Generator;
+use crate::generate::{Generator, Named, choices};
 use crate::oracle::kit::again::{self, Change, Words};
 use crate::oracle::{Given, Oracle};
 use crate::session::Session;
 use crate::sql::{Name, Statement, Value};
 use crate::subject::{Proposal, Subject, TestCase};
+
+choices! {
+    odds {
+        /// A setting is first given the value that switches off most.
+        STRONGEST = "plan.strongest": 40,
+    }
+}
+
+/// Values under which one adopted subject is asked: a setting may have fifty.
+const MOST_VALUES: usize = 8;
 
 pub struct Plan;
 
@@ -47,31 +62,41 @@ impl Oracle for Plan {
 
     fn propose(&self, generator: &mut Generator) -> Option<Proposal> {
         let dialect = generator.dialect;
-        if dialect.settings.is_empty() || dialect.setting_value.is_none() {
+        if dialect.settings.is_empty() {
             return None;
         }
+        let weights: Vec<u32> = dialect.settings.iter().map(|setting| setting.weight).collect();
         let mut subject = Subject::new(self.name(), generator.any_query()?);
         for _ in 0..generator.rng.between(1, 2) {
-            let setting = generator.rng.pick(&dialect.settings);
+            let setting = &dialect.settings[generator.rng.weighted(&weights)];
             // Two values, so that one of them is not what it is set to.
             let mut values: Vec<&Name> = setting.values.iter().collect();
             values.sort();
             values.dedup();
             generator.rng.shuffle(&mut values);
+            if generator.odds(&STRONGEST) {
+                values.insert(0, &setting.values[0]);
+            }
             for value in values.into_iter().take(2) {
-                subject.tests.push(Statement::Set { name: setting.name.clone(), value: value.clone() });
+                subject.tests.push(set(setting, value));
             }
         }
         Some(subject.into())
     }
 
-    /// Under each value of each setting.
+    fn choices(&self) -> &'static [&'static dyn Named] {
+        CHOICES
+    }
+
+    /// Under every value of each setting, in turn. What switches off most comes first.
     fn adopt(&self, given: &Given) -> Vec<Subject> {
+        let mut settings: Vec<&Setting> = given.dialect.settings.iter().collect();
+        settings.sort_by_key(|setting| Reverse(setting.weight));
         let mut subjects = Vec::new();
-        for setting in &given.dialect.settings {
-            for value in &setting.values {
+        for setting in settings {
+            for values in setting.values.chunks(MOST_VALUES) {
                 let mut subject = Subject::new(self.name(), given.query.clone());
-                subject.tests.push(Statement::Set { name: setting.name.clone(), value: value.clone() });
+                subject.tests.extend(values.iter().map(|value| set(setting, value)));
                 subjects.push(subject);
             }
         }
@@ -85,7 +110,7 @@ impl Oracle for Plan {
         let mut changes: Vec<Change> = Vec::new();
         for statement in rest {
             let Statement::Set { name, .. } = statement else { continue };
-            if !is_neutral(name, session.dialect()) {
+            if session.dialect().setting(name).is_none() {
                 return Ok(Verdict::skip("setting that answers may depend on"));
             }
             let known =
@@ -110,8 +135,8 @@ impl Oracle for Plan {
     }
 }
 
-fn is_neutral(name: &Name, dialect: &Dialect) -> bool {
-    dialect.settings.iter().any(|setting| setting.name == *name)
+fn set(setting: &Setting, value: &Name) -> Statement {
+    Statement::Set { name: setting.name.clone(), value: value.clone() }
 }
 
 fn sets(statement: &Statement, setting: &Name) -> bool {
@@ -120,6 +145,9 @@ fn sets(statement: &Statement, setting: &Name) -> bool {
 
 /// The statement that sets what is set now.
 fn as_it_is(name: &Name, session: &mut Session) -> Result<Option<Statement>, Stop> {
+    if let Some(value) = session.dialect().setting(name).and_then(|setting| setting.initial.clone()) {
+        return Ok(Some(Statement::Set { name: name.clone(), value }));
+    }
     let Some((before, after)) =
         session.dialect().setting_value.as_deref().and_then(|text| text.split_once("{}"))
     else {
