@@ -3,11 +3,9 @@
 use std::ffi::CString;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+use std::os::fd::{FromRawFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::Command;
 use std::sync::OnceLock;
 use std::time::Instant;
 
@@ -35,47 +33,10 @@ pub fn inherited_path(descriptor: RawFd) -> String {
     format!("/dev/fd/{descriptor}")
 }
 
-/// Makes the child of this command a worker: it dies with us, leaves Ctrl-C to us, has bounded memory,
-/// dumps no core, and inherits `file`.
-///
-/// The kernel ties "dies with us" to the *thread* that starts the child, so only a thread that lives as
-/// long as the campaign may spawn the command.
-pub fn confine(command: &mut Command, file: &File, memory_bytes: u64) {
-    let descriptor = file.as_raw_fd();
-    let supervisor = std::process::id() as libc::pid_t;
-    let core = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    let prepare = move || {
-        // SAFETY: between fork and exec only async-signal-safe calls are made, on plain values; nothing
-        // is allocated. The limits outlive the calls that read them.
-        unsafe {
-            check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
-            // The supervisor may have died before the line above: then no signal will ever come.
-            if libc::getppid() != supervisor {
-                libc::_exit(1);
-            }
-            // The hard limit stays: a server that the worker starts may need more than the worker.
-            let mut memory = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-            check(libc::getrlimit(libc::RLIMIT_AS, &mut memory))?;
-            memory.rlim_cur = memory_bytes.min(memory.rlim_max);
-            check(libc::setrlimit(libc::RLIMIT_AS, &memory))?;
-            check(libc::setrlimit(libc::RLIMIT_CORE, &core))?;
-            check(libc::fcntl(descriptor, libc::F_SETFD, 0))?;
-            libc::signal(libc::SIGINT, libc::SIG_IGN);
-        }
-        Ok(())
-    };
-    // SAFETY: the closure keeps the rules for code between fork and exec, as said inside it.
-    unsafe { command.pre_exec(prepare) };
-}
-
 /// The name that `ps` and `top` show for this process.
 pub fn name_process(name: &std::ffi::CStr) {
     // SAFETY: the kernel copies at most 16 bytes of a string that ends with NUL.
     unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
-}
-
-fn check(returned: libc::c_int) -> io::Result<()> {
-    if returned == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 /// The processor time of all children that have ended, user and system.

@@ -38,7 +38,7 @@ pub enum Report {
 }
 
 /// Workers on one engine. They die with the *thread* that starts them, so that thread has to live as long as they
-/// may (see [`crate::system::confine`]).
+/// may (see [`dissent_engine::Confinement`]).
 pub struct Pool {
     place: Workplace,
     workers: BTreeMap<WorkerId, Process>,

@@ -8,6 +8,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
+use dissent_engine::Confinement;
 use serde::Serialize;
 
 use super::Workplace;
@@ -46,7 +47,7 @@ impl Process {
         let mut command = Command::new("/proc/self/exe");
         command.arg0(NAME).env("RUST_BACKTRACE", "0");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr.try_clone()?);
-        system::confine(&mut command, &memory, place.memory_bytes);
+        confinement(place, &memory).apply(&mut command);
         let mut child = command.spawn().context("cannot start a worker process")?;
         let input = child.stdin.take();
         let events = child.stdout.take().context("a worker has no standard output")?;
@@ -101,6 +102,17 @@ impl Process {
             None => End::of(status, &last_words, &remains),
         };
         Ok(Ended { how, status, trouble: self.trouble.take(), last_words, remains })
+    }
+}
+
+/// A worker dies with us, leaves Ctrl-C to us, has bounded memory, dumps no core, and inherits its journal.
+fn confinement(place: &Workplace, journal: &File) -> Confinement {
+    Confinement {
+        memory_bytes: Some(place.memory_bytes),
+        without_core: true,
+        without_interrupt: true,
+        inherited: Some(journal.as_raw_fd()),
+        ..Confinement::default()
     }
 }
 
