@@ -27,7 +27,12 @@ fn main() -> io::Result<()> {
 fn entries(folder: &Path, name: fn(&Path) -> Option<&OsStr>) -> io::Result<String> {
     let mut elements = String::new();
     for path in sorted(folder)?.iter().filter(|path| path.is_file()) {
-        elements += &format!("({:?}, include_str!({:?})),\n", text(name(path)), fs::canonicalize(path)?);
+        // Relative to the package: the code stays right when the build directory or the checkout is moved.
+        elements += &format!(
+            "({:?}, include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {:?}))),\n",
+            text(name(path)),
+            format!("/{}", path.display())
+        );
     }
     Ok(elements)
 }

@@ -13,7 +13,9 @@ fn main() -> io::Result<()> {
     let mut code = String::from("const TABLES: &[(&str, &str)] = &[\n");
     for path in paths {
         let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
-        code += &format!("({name:?}, include_str!({:?})),\n", fs::canonicalize(&path)?);
+        // Relative to the package: the code stays right when the build directory or the checkout is moved.
+        let file = format!("/{}", path.display());
+        code += &format!("({name:?}, include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {file:?}))),\n");
     }
     code += "];\n";
     let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("OUT_DIR is not set"))?;
