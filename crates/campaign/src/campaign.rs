@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use dissent_core::seeds;
 use dissent_engine::Target;
 
 use crate::bugs::Bug;
@@ -169,6 +170,9 @@ fn prepare(
     position: Option<Position>,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<Plan> {
+    if config.built_in_seeds && seeds::of(tested.dialect_name()).next().is_none() {
+        bail!("there are no built-in seeds for {}; give --seeds a path", tested.dialect_name());
+    }
     let known = known_of(tested.dialect_name(), &tested.engine_version, &config.known)?;
     let catalog = catalog::obtain(&tested, false, observer).unwrap_or_else(|error| {
         observer.note(&format!("hunting with few functions: {error:#}"));

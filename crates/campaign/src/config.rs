@@ -9,9 +9,10 @@ use anyhow::{Context, bail};
 use dissent_core::generate::Policy;
 use dissent_core::guide;
 use dissent_core::oracle;
+use dissent_core::seeds;
 use serde::{Deserialize, Serialize};
 
-use crate::scripts;
+use crate::scripts::{self, Seed};
 
 /// Everything a campaign is to do. What is learned when it starts (the engine's version, its functions,
 /// what is known of it) is no part of this.
@@ -50,6 +51,8 @@ pub struct Config {
     pub counts_only: bool,
     /// Scripts to start from, or directories of them.
     pub seeds: Vec<PathBuf>,
+    /// Start from the scripts that are built in for the target's dialect, too.
+    pub built_in_seeds: bool,
     /// Make every database from seeds; draw none.
     pub seeds_only: bool,
     /// Files or directories of known bugs, beside those built in and `./known`.
@@ -87,6 +90,7 @@ impl Default for Config {
             guide: guide::Kind::Plan,
             counts_only: false,
             seeds: Vec::new(),
+            built_in_seeds: false,
             seeds_only: false,
             known: Vec::new(),
             log_statements: None,
@@ -126,12 +130,20 @@ impl Config {
 
     /// Whether databases may be made of what others taught.
     pub(crate) fn learns(&self) -> bool {
-        self.guide != guide::Kind::None || !self.seeds.is_empty()
+        self.guide != guide::Kind::None || self.built_in_seeds || !self.seeds.is_empty()
+    }
+
+    /// The seeds for a target of this dialect: those built in, if they are wanted, then the files.
+    pub(crate) fn all_seeds(&self, dialect: &str) -> impl Iterator<Item = Seed<'_>> {
+        let built_in = self.built_in_seeds.then(|| seeds::of(dialect)).into_iter().flatten();
+        built_in
+            .map(|(name, text)| Seed::BuiltIn { name, text })
+            .chain(self.seeds.iter().map(|path| Seed::File(path)))
     }
 
     /// The seeds that one worker reads.
-    pub(crate) fn share_of_seeds(&self, worker: u64) -> Vec<PathBuf> {
-        self.seeds.iter().skip(worker as usize).step_by(self.jobs as usize).cloned().collect()
+    pub(crate) fn share_of_seeds(&self, worker: u64, dialect: &str) -> Vec<Seed<'_>> {
+        self.all_seeds(dialect).skip(worker as usize).step_by(self.jobs as usize).collect()
     }
 
     /// The cases of one worker: an even share, the first ones taking what is left over.
@@ -190,8 +202,18 @@ mod tests {
         let config = Config { jobs: 3, max_cases: Some(8), ..Config::default() };
         assert_eq!([0, 1, 2].map(|worker| config.share_of_cases(worker)), [Some(3), Some(3), Some(2)]);
         let config = Config { seeds: ["a", "b", "c", "d"].map(PathBuf::from).to_vec(), ..config };
-        assert_eq!(config.share_of_seeds(0), ["a", "d"].map(PathBuf::from));
-        assert_eq!(config.share_of_seeds(2), ["c"].map(PathBuf::from));
+        let names = |config: &Config, worker| -> Vec<String> {
+            config.share_of_seeds(worker, "sqlite").iter().map(|seed| seed.name().into_owned()).collect()
+        };
+        assert_eq!(names(&config, 0), ["a", "d"]);
+        assert_eq!(names(&config, 2), ["c"]);
+        let config = Config { built_in_seeds: true, ..config };
+        let mut all: Vec<String> = [0, 1, 2].iter().flat_map(|worker| names(&config, *worker)).collect();
+        all.sort();
+        let mut expected: Vec<&str> = seeds::of("sqlite").map(|(name, _)| name).collect();
+        expected.extend(["a", "b", "c", "d"]);
+        expected.sort();
+        assert_eq!(all, expected);
     }
 
     #[test]

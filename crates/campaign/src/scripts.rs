@@ -1,11 +1,39 @@
 //! Files of SQL that users name, one by one or by directories.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
 /// What scripts are called: plain SQL, sqllogictest's and SQLite's own tests, and lists of statements as JSON lines.
 const ENDINGS: [&str; 5] = ["sql", "test", "slt", "tcl", "jsonl"];
+
+/// A script that a hunt starts from.
+#[derive(Clone, Copy, Debug)]
+pub enum Seed<'a> {
+    /// One that comes with Dissent.
+    BuiltIn {
+        name: &'static str,
+        text: &'static str,
+    },
+    File(&'a Path),
+}
+
+impl<'a> Seed<'a> {
+    pub fn name(&self) -> Cow<'a, str> {
+        match self {
+            Seed::BuiltIn { name, .. } => Cow::Borrowed(name),
+            Seed::File(path) => path.file_name().unwrap_or_default().to_string_lossy(),
+        }
+    }
+
+    pub fn text(&self) -> anyhow::Result<Cow<'static, str>> {
+        match self {
+            Seed::BuiltIn { text, .. } => Ok(Cow::Borrowed(text)),
+            Seed::File(path) => read(path).map(Cow::Owned),
+        }
+    }
+}
 
 /// The files that paths stand for; of a directory, all that look like scripts, by name.
 pub fn files(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {

@@ -113,7 +113,7 @@ pub struct GuideFigures {
     pub guide: guide::Kind,
     /// What was new was kept and changed, not only counted.
     pub kept_what_was_new: bool,
-    /// Scripts that users gave to start from.
+    /// Scripts to start from, those built in included.
     pub seeds: usize,
     /// Nothing was drawn anew.
     pub seeds_only: bool,
@@ -230,7 +230,7 @@ impl Summary {
             errors: tally.counts.errors.iter().map(|(class, count)| (class.name().into(), *count)).collect(),
             notes: notes(tally),
             draws: tally.draws.clone(),
-            guide: GuideFigures::new(config, tally, &results.growth),
+            guide: GuideFigures::new(config, tested.dialect_name(), tally, &results.growth),
             findings: results.bugs.iter().map(FindingLine::new).collect(),
             unstable: results.unstable,
             not_kept: results.not_kept,
@@ -299,12 +299,12 @@ impl PredicateFigures {
 }
 
 impl GuideFigures {
-    fn new(config: &Config, tally: &Tally, growth: &[Growth]) -> Option<GuideFigures> {
+    fn new(config: &Config, dialect: &str, tally: &Tally, growth: &[Growth]) -> Option<GuideFigures> {
         let learned = &tally.learned;
         (config.guide != guide::Kind::None).then(|| GuideFigures {
             guide: config.guide,
             kept_what_was_new: !config.counts_only,
-            seeds: config.seeds.len(),
+            seeds: config.all_seeds(dialect).count(),
             seeds_only: config.seeds_only,
             features: learned.features.len() as u64,
             kept: learned.kept,

@@ -40,6 +40,7 @@ fn every_option(directory: &Path) -> Config {
         guide: guide::Kind::None,
         counts_only: true,
         seeds: vec![script],
+        built_in_seeds: true,
         seeds_only: true,
         known: vec![known],
         log_statements: Some(directory.join("log.sql")),

@@ -120,8 +120,8 @@ pub struct HuntArgs {
     count_coverage: bool,
 
     /// Scripts to start from (.sql, .test, .slt, .tcl, .jsonl), or directories of them: databases are made by
-    /// changing what they build and ask
-    #[arg(long, value_name = "PATH")]
+    /// changing what they build and ask. `built-in` stands for the scripts that come with Dissent for this database
+    #[arg(long, value_name = "PATH|built-in")]
     seeds: Vec<PathBuf>,
 
     /// Draw no database anew: make all of them from seeds
@@ -148,6 +148,9 @@ pub struct HuntArgs {
     limits: LimitArgs,
 }
 
+/// What `--seeds` takes in place of a path; a directory of that name is `./built-in`.
+const BUILT_IN: &str = "built-in";
+
 impl HuntArgs {
     /// Puts what was typed into a configuration: a new one, or that of a campaign to resume.
     pub fn fill(&self, config: &mut Config) -> anyhow::Result<()> {
@@ -165,7 +168,12 @@ impl HuntArgs {
         }
         config.keep_duplicates |= self.keep_duplicates;
         self.fill_guide(config)?;
-        config.seeds.extend(self.seeds.iter().cloned());
+        for seeds in &self.seeds {
+            match seeds.as_os_str() == BUILT_IN {
+                true => config.built_in_seeds = true,
+                false => config.seeds.push(seeds.clone()),
+            }
+        }
         config.seeds_only |= self.seeds_only;
         config.known.extend(self.known.iter().cloned());
         config.log_statements = self.log_statements.clone().or(config.log_statements.take());

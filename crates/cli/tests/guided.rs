@@ -77,6 +77,30 @@ fn seeds_alone_are_enough() {
 }
 
 #[test]
+fn built_in_seeds_are_those_of_the_target() {
+    let directory = tempfile::tempdir().unwrap();
+    let said = run(dissent(directory.path())
+        .args([
+            "hunt",
+            "--max-cases",
+            "60",
+            "--jobs",
+            "1",
+            "--seed",
+            "5",
+            "--oracles",
+            "norec",
+            "--no-reduce",
+        ])
+        .args(["--seeds", "built-in", "--seeds-only", "--summary", "json", "--out", "c"]));
+    let built_in = std::fs::read_dir(seeds()).unwrap().count();
+    assert_eq!(said.json()["guide"]["seeds"].as_u64(), Some(built_in as u64), "{}", said.stderr);
+    assert!(entries(&directory.path().join("c")) >= built_in);
+    let first = std::fs::read_to_string(directory.path().join("c/corpus/0-000000.json")).unwrap();
+    assert!(first.contains("\"features\":[]") && first.contains("CreateTable"), "{first}");
+}
+
+#[test]
 fn what_cannot_be_is_said_in_one_sentence() {
     let directory = tempfile::tempdir().unwrap();
     let refusal = |args: &[&str]| {

@@ -167,7 +167,16 @@ fn a_resumed_campaign_has_every_option_it_was_given() {
             "--reduce-checks",
             "77",
         ])
-        .args(["--keep-duplicates", "--guide", "none", "--seeds", "seed.sql", "--seeds-only"])
+        .args([
+            "--keep-duplicates",
+            "--guide",
+            "none",
+            "--seeds",
+            "seed.sql",
+            "--seeds",
+            "built-in",
+            "--seeds-only",
+        ])
         .args(["--known", "own.toml", "--log-statements", "log.sql", "--hang-limit", "20s"])
         .args(["--worker-memory", "2048", "--out", "out", "--summary", "json"])
         .current_dir(place)
@@ -188,7 +197,7 @@ fn a_resumed_campaign_has_every_option_it_was_given() {
         "oracles": ["norec", "tlp-where", "tlp-having", "tlp-aggregate", "tlp-distinct", "tlp-group-by"],
         "max_findings": 5, "hang_limit": seconds(20), "worker_memory": 2_u64 << 30, "error_validation": false,
         "reduce": {"checks": 77, "time": seconds(15)}, "keep_duplicates": true, "guide": "none",
-        "counts_only": false, "seeds": [place.join("seed.sql")], "seeds_only": true,
+        "counts_only": false, "seeds": [place.join("seed.sql")], "built_in_seeds": true, "seeds_only": true,
         "known": [place.join("own.toml")], "log_statements": place.join("log.sql"), "profile": {},
     });
     assert_eq!(config, expected);

@@ -13,7 +13,7 @@ use dissent_core::session::Session;
 use dissent_core::sql::Statement;
 
 use super::protocol::HuntTask;
-use crate::{scripts, system};
+use crate::system;
 
 /// How often a worker looks for what others kept.
 const PAUSE_NANOS: u64 = 2_000_000_000;
@@ -84,10 +84,11 @@ impl<'a> CorpusStore<'a> {
         let marker = self.task.corpus.join(format!("{}-seeds", self.task.worker));
         let begun = fs::read_to_string(&marker).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0);
         let mut entries = Vec::new();
-        for (at, path) in self.task.config.share_of_seeds(self.task.worker).iter().enumerate().skip(begun) {
+        let task = self.task;
+        let share = task.config.share_of_seeds(task.worker, &dialect.name);
+        for (at, script) in share.iter().enumerate().skip(begun) {
             fs::write(&marker, format!("{}\n", at + 1)).context("cannot write to the corpus")?;
-            let text = scripts::read(path)?;
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let (name, text) = (script.name(), script.text()?);
             for script in import::scripts(&name, &text) {
                 if let Some(entry) = seed(&name, &script, dialect, session)? {
                     self.keep(&entry).context("cannot write to the corpus")?;
