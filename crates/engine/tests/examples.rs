@@ -19,3 +19,14 @@ fn an_engine_of_ones_own_is_hunted_and_its_bug_is_found() {
         assert!(told.contains(part), "{part} in\n{told}");
     }
 }
+
+#[test]
+fn an_oracle_of_ones_own_passes_sqlite_and_finds_a_bug_built_in() {
+    let output = Command::new(example("own_oracle")).output().expect("it was built");
+    let told = String::from_utf8(output.stdout).expect("it prints text");
+    assert!(output.status.success(), "{told}{}", String::from_utf8_lossy(&output.stderr));
+    let lines: Vec<&str> = told.lines().collect();
+    let sound = lines.iter().find(|line| line.starts_with("SQLite: ")).expect("the first hunt is told");
+    assert!(sound.contains("\"pass\": ") && !sound.contains("bug"), "{told}");
+    assert!(told.contains("by the oracle in-from:") && told.contains("\"bug\": 1"), "{told}");
+}
