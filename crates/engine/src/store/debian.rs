@@ -4,19 +4,19 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::download::Errand;
+use super::download::Download;
 use crate::EngineError;
 
 /// Downloads the package and its dependencies, and unpacks them into one directory.
-pub fn fetch(errand: &Errand) -> Result<PathBuf, EngineError> {
-    let work = errand.directory("debian")?;
+pub fn fetch(download: &Download) -> Result<PathBuf, EngineError> {
+    let work = download.directory("debian")?;
     let tree = work.join("tree");
     let apt = || {
         let mut apt = Command::new("apt-get");
         apt.arg("-c").arg(work.join("apt.conf")).args(["-q", "-y"]).env("LC_ALL", "C");
         apt
     };
-    let source = source(errand)?;
+    let source = source(download)?;
     let written = std::fs::create_dir_all(work.join("state/lists/partial"))
         .and_then(|()| std::fs::create_dir_all(work.join("cache/archives/partial")))
         .and_then(|()| std::fs::create_dir_all(work.join("nothing")))
@@ -24,14 +24,14 @@ pub fn fetch(errand: &Errand) -> Result<PathBuf, EngineError> {
         .and_then(|()| std::fs::write(work.join("status"), ""))
         .and_then(|()| std::fs::write(work.join("sources.list"), source))
         .and_then(|()| std::fs::write(work.join("apt.conf"), configuration(&work)));
-    written.map_err(|error| errand.failed("apt-get", error.to_string()))?;
-    errand.run(apt().arg("update"))?;
-    errand.run(apt().args(["--download-only", "install", errand.package.name]))?;
+    written.map_err(|error| download.failed("apt-get", error.to_string()))?;
+    download.run(apt().arg("update"))?;
+    download.run(apt().args(["--download-only", "install", download.package.name]))?;
     let archives = std::fs::read_dir(work.join("cache/archives")).into_iter().flatten().flatten();
     let packages =
         archives.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == "deb"));
     for archive in packages {
-        errand.run(Command::new("dpkg").env("LC_ALL", "C").arg("-x").arg(archive).arg(&tree))?;
+        download.run(Command::new("dpkg").env("LC_ALL", "C").arg("-x").arg(archive).arg(&tree))?;
     }
     Ok(tree)
 }
@@ -55,16 +55,16 @@ fn configuration(work: &Path) -> String {
 }
 
 /// A line for the suite, on the mirror that the machine itself is set up with.
-fn source(errand: &Errand) -> Result<String, EngineError> {
+fn source(download: &Download) -> Result<String, EngineError> {
     const FORMAT: &str = "$(COMPONENT) $(RELEASE) $(REPO_URI)";
     let mut apt = Command::new("apt-get");
     apt.args(["indextargets", "--no-release-info", "--format", FORMAT, "Created-By: Packages"]);
-    let targets = errand.output(apt.env("LC_ALL", "C"))?;
+    let targets = download.output(apt.env("LC_ALL", "C"))?;
     let keyring = Path::new("/usr/share/keyrings/debian-archive-keyring.gpg");
     // Where it is not there, the keys that apt trusts anyway have to do.
-    let line = line_for(errand.package.version, &targets, keyring.is_file().then_some(keyring));
+    let line = line_for(download.package.version, &targets, keyring.is_file().then_some(keyring));
     line.ok_or_else(|| {
-        errand.failed("apt-get", "the machine's own sources name no Debian mirror".to_string())
+        download.failed("apt-get", "the machine's own sources name no Debian mirror".to_string())
     })
 }
 

