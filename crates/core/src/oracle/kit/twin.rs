@@ -12,7 +12,7 @@
 //! - Where one of the two is placed by its primary key, that key is declared NOT NULL and is not another name
 //!   of the row's number, and every row that is inserted names all its values.
 //! - A way of storing that compares values otherwise for some types is not used with them (the dialect says).
-//! - The answer does not depend on the order of rows, as for [`index`](super::index).
+//! - The answer does not depend on the order of rows, as for [`index`](crate::oracle::index).
 //! - An error of one arm only is validated first.
 
 use std::collections::BTreeSet;
@@ -45,6 +45,7 @@ const DRAWS: usize = 20;
 /// How something is stored: by an option, or by none.
 type Way<'a> = Option<&'a TableOption>;
 
+/// A table in two ways of storing it that `wanted` accepts, and a query over it.
 pub fn propose(oracle: &str, g: &mut Generator, wanted: impl Fn(&TableOption) -> bool) -> Option<Proposal> {
     let dialect = g.dialect;
     let mut ways: Vec<Way> = dialect.table_options.iter().filter(|option| wanted(option)).map(Some).collect();
@@ -255,14 +256,7 @@ struct Case {
 }
 
 fn read(subject: &Subject, setup: &[Statement], dialect: &Dialect) -> Result<Case, &'static str> {
-    let way = match subject.choice(STORAGE) {
-        Some(PLAIN) => None,
-        Some(name) => {
-            let option = dialect.table_options.iter().find(|option| &*option.name == name);
-            Some(option.ok_or("no such way to store a table")?)
-        }
-        None => return Err("no other way to store the table is named"),
-    };
+    let way = way_of(subject, dialect)?;
     let created = |statement: &Statement| matches!(statement, Statement::CreateTable(_));
     let at = setup.iter().rposition(created).ok_or("no table")?;
     let Statement::CreateTable(create) = &setup[at] else { return Err("no table") };
@@ -275,48 +269,18 @@ fn read(subject: &Subject, setup: &[Statement], dialect: &Dialect) -> Result<Cas
         unplaced(create).map_or(Ok(()), Err)?;
     }
     let base = create.name.clone();
-    let mut twin = vec![Statement::CreateTable(stored(create.clone(), way))];
     let hook = |form: &Name| Statement::Raw(form.replace("{table}", TWIN));
     let (made, filled) = way.map_or((&[][..], &[][..]), |option| (&option.made[..], &option.filled[..]));
+    let mut twin = vec![Statement::CreateTable(stored(create.clone(), way))];
     twin.extend(made.iter().map(hook));
-    let mut only_filled = true;
-    let mut columns = create.columns.clone();
+    let mut life = Life { base: &base, by_key, columns: create.columns.clone(), only_filled: true };
     for statement in &setup[at + 1..] {
-        match statement {
-            Statement::Insert(insert) if insert.table == base => {
-                if by_key && leaves_values_out(statement, &columns) {
-                    return Err("row that leaves values out");
-                }
-                only_filled &= insert.or.is_none()
-                    && insert.upsert.is_none()
-                    && matches!(insert.source, InsertSource::Values(_));
-            }
-            Statement::CreateIndex(index) if index.table == base => {}
-            Statement::AlterTable { table, action } if *table == base => match action {
-                AlterAction::RenameTable(_) => return Err("table that changes its name"),
-                AlterAction::AddColumn(column) => columns.push(column.clone()),
-                AlterAction::RenameColumn { from, to } => {
-                    let renamed = columns.iter_mut().filter(|column| column.name == *from);
-                    renamed.for_each(|column| column.name = to.clone());
-                }
-                AlterAction::DropColumn(name) => columns.retain(|column| column.name != *name),
-            },
-            Statement::Update(Update { table, .. }) | Statement::Delete(Delete { table, .. })
-                if *table == base =>
-            {
-                only_filled = false;
-            }
-            Statement::Drop { object: ObjectKind::Table, name, .. } if *name == base => {
-                return Err("no table");
-            }
-            Statement::Raw(text) if !dialect.is_maintenance(text) => {
-                return Err("text that is not understood");
-            }
-            _ => continue,
+        if life.concerns(statement, dialect)? {
+            twin.push(statement.clone());
         }
-        twin.push(statement.clone());
     }
     twin.extend(filled.iter().map(hook));
+    let Life { columns, only_filled, .. } = life;
     // Also by the columns that were added.
     let grown = CreateTable { columns, ..create.clone() };
     for way in [way, dialect.table_options.iter().find(is_way)] {
@@ -342,6 +306,72 @@ pub fn complaint(case: &TestCase) -> String {
     })
 }
 
+/// The other way to store the table that a subject names.
+fn way_of<'d>(subject: &Subject, dialect: &'d Dialect) -> Result<Way<'d>, &'static str> {
+    match subject.choice(STORAGE) {
+        Some(PLAIN) => Ok(None),
+        Some(name) => {
+            let option = dialect.table_options.iter().find(|option| &*option.name == name);
+            option.map(Some).ok_or("no such way to store a table")
+        }
+        None => Err("no other way to store the table is named"),
+    }
+}
+
+/// What becomes of a table after it is made.
+struct Life<'a> {
+    base: &'a Name,
+    /// Its rows, or its twin's, are placed by their key.
+    by_key: bool,
+    columns: Vec<ColumnDef>,
+    only_filled: bool,
+}
+
+impl Life<'_> {
+    /// Whether a statement concerns the table, so that its twin needs it, too; or why there can be no twin.
+    fn concerns(&mut self, statement: &Statement, dialect: &Dialect) -> Result<bool, &'static str> {
+        match statement {
+            Statement::Insert(insert) if insert.table == *self.base => {
+                if self.by_key && leaves_values_out(statement, &self.columns) {
+                    return Err("row that leaves values out");
+                }
+                self.only_filled &= insert.or.is_none()
+                    && insert.upsert.is_none()
+                    && matches!(insert.source, InsertSource::Values(_));
+            }
+            Statement::CreateIndex(index) if index.table == *self.base => {}
+            Statement::AlterTable { table, action } if table == self.base => self.alter(action)?,
+            Statement::Update(Update { table, .. }) | Statement::Delete(Delete { table, .. })
+                if table == self.base =>
+            {
+                self.only_filled = false;
+            }
+            Statement::Drop { object: ObjectKind::Table, name, .. } if name == self.base => {
+                return Err("no table");
+            }
+            Statement::Raw(text) if !dialect.is_maintenance(text) => {
+                return Err("text that is not understood");
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn alter(&mut self, action: &AlterAction) -> Result<(), &'static str> {
+        match action {
+            AlterAction::RenameTable(_) => return Err("table that changes its name"),
+            AlterAction::AddColumn(column) => self.columns.push(column.clone()),
+            AlterAction::RenameColumn { from, to } => {
+                let renamed = self.columns.iter_mut().filter(|column| column.name == *from);
+                renamed.for_each(|column| column.name = to.clone());
+            }
+            AlterAction::DropColumn(name) => self.columns.retain(|column| column.name != *name),
+        }
+        Ok(())
+    }
+}
+
+/// Fills the twin with the same rows, asks both the same query and compares.
 pub fn check(subject: &Subject, session: &mut Session) -> Result<Verdict, Stop> {
     let case = match read(subject, session.database().setup(), session.dialect()) {
         Ok(case) => case,
