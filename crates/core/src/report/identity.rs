@@ -1,6 +1,7 @@
 //! A finding's name: short, readable, and the same whenever the same subject fails in the same way.
 
 use crate::finding::Finding;
+use crate::hash::fnv1a;
 
 /// `norec-wrong-rows-3f9a2c`. More `digits` (up to 16) tell apart two findings that share the first ones.
 pub fn id(finding: &Finding, digits: usize) -> String {
@@ -10,11 +11,4 @@ pub fn id(finding: &Finding, digits: usize) -> String {
     let (oracle, class) = (&finding.case.subject.oracle, finding.evidence.class.name());
     // A crash is found by no oracle; `crash-crash-…` would say it twice.
     if oracle == class { format!("{class}-{short}") } else { format!("{oracle}-{class}-{short}") }
-}
-
-/// FNV-1a: written out, so that an id does not change with a dependency or a release of Rust.
-fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
 }
