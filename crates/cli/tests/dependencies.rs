@@ -1,0 +1,74 @@
+//! What the program is built of: every dependency comes from crates.io, under a licence that lets anyone use Dissent.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
+
+/// Licences that ask for no more than a notice.
+const LICENCES: [&str; 7] =
+    ["MIT", "Apache-2.0", "Apache-2.0 WITH LLVM-exception", "ISC", "0BSD", "Zlib", "Unicode-3.0"];
+
+/// Whether an SPDX expression leaves us a choice that is listed: `(MIT OR Apache-2.0) AND Unicode-3.0`.
+fn is_allowed(licence: &str) -> bool {
+    let plain = licence.replace(['(', ')'], "").replace('/', " OR ");
+    plain.split(" AND ").all(|part| part.split(" OR ").any(|choice| LICENCES.contains(&choice.trim())))
+}
+
+/// The packages that are compiled here; those of other platforms may not even be downloaded.
+fn packages() -> Vec<Value> {
+    let rustc = Command::new("rustc").arg("-vV").output().expect("tests run beside the compiler");
+    let about = String::from_utf8(rustc.stdout).expect("it prints text");
+    let host = about.lines().find_map(|line| line.strip_prefix("host: ")).expect("it names its host");
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--locked", "--offline", "--format-version", "1", "--filter-platform", host])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("tests run beside cargo");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("it prints JSON");
+    metadata["packages"].as_array().expect("it lists packages").clone()
+}
+
+#[test]
+fn every_dependency_has_a_licence_and_a_source_that_are_allowed() {
+    let packages = packages();
+    let told = |package: &Value| format!("{} {}", package["name"], package["version"]);
+    assert!(packages.len() > 50, "{} packages", packages.len());
+    for package in &packages {
+        let licence = package["license"].as_str().unwrap_or("none");
+        assert!(is_allowed(licence), "{} has the licence {licence}", told(package));
+        let own = package["name"].as_str().is_some_and(|name| name.starts_with("dissent"));
+        let source = package["source"].as_str();
+        assert!(
+            source == Some(CRATES_IO) || (own && source.is_none()),
+            "{} is from {source:?}",
+            told(package)
+        );
+    }
+}
+
+#[test]
+fn our_own_packages_say_what_they_are() {
+    let packages = packages();
+    let own: Vec<&Value> = packages.iter().filter(|package| package["source"].is_null()).collect();
+    assert_eq!(own.len(), 4);
+    for package in own {
+        for field in ["description", "license", "readme", "rust_version"] {
+            assert!(package[field].is_string(), "{} has no {field}", package["name"]);
+        }
+        for field in ["keywords", "categories"] {
+            let listed = package[field].as_array().is_some_and(|listed| !listed.is_empty());
+            assert!(listed, "{} has no {field}", package["name"]);
+        }
+    }
+}
+
+#[test]
+fn a_licence_that_takes_is_refused() {
+    assert!(
+        is_allowed("MIT") && is_allowed("GPL-3.0 OR MIT") && is_allowed("(MIT OR GPL-3.0) AND Unicode-3.0")
+    );
+    assert!(!is_allowed("GPL-3.0-only") && !is_allowed("MIT AND GPL-3.0") && !is_allowed("none"));
+}
