@@ -23,6 +23,7 @@ pub const NOT_A_TABLE: &str = "a relation that is neither a table nor a view of 
 /// What was read of a script.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Read {
+    /// How many statements it has.
     pub statements: usize,
     /// The lines of the queries that were handed to the oracles.
     pub queries: Vec<usize>,

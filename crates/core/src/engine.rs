@@ -44,6 +44,7 @@ pub trait Engine {
 pub struct Prepared {
     /// The engine knows it by this.
     pub number: u64,
+    /// Its text, with parameters as the dialect writes them.
     pub sql: String,
 }
 
@@ -75,7 +76,9 @@ pub struct Limits {
     pub steps: u64,
     /// Wall time; a safety net above `steps`.
     pub millis: u64,
+    /// Memory of the engine, where it can be bounded.
     pub memory_bytes: u64,
+    /// Rows of a result.
     pub rows: usize,
 }
 
@@ -85,13 +88,17 @@ impl Default for Limits {
     }
 }
 
+/// What an engine says to a statement.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reply {
+    /// A result set, perhaps empty.
     Rows(Rows),
     /// A statement without a result set: how many rows it changed, as the engine counts.
     Done {
+        /// Rows that were inserted, updated or deleted.
         changed: u64,
     },
+    /// An error, which is an answer like any other.
     Failed(SqlError),
 }
 
@@ -108,19 +115,24 @@ impl Reply {
 /// A result set, row after row in one vector: small results are the common case.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rows {
+    /// Columns of a row.
     pub columns: usize,
+    /// The cells of all rows, one row after the other.
     pub values: Vec<Value>,
 }
 
 impl Rows {
+    /// How many rows there are.
     pub fn len(&self) -> usize {
         self.values.len().checked_div(self.columns).unwrap_or(0)
     }
 
+    /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
 
+    /// The rows, each a slice of its cells.
     pub fn iter(&self) -> std::slice::ChunksExact<'_, Value> {
         self.values.chunks_exact(self.columns.max(1))
     }
@@ -134,12 +146,15 @@ impl Rows {
     }
 }
 
+/// An error of the engine: a value that oracles look at, not an error of ours.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]
 pub struct SqlError {
+    /// What kind of error it is.
     pub class: ErrorClass,
     /// The engine's code, as it spells it: `SQLITE_CONSTRAINT`, an SQLSTATE.
     pub code: String,
+    /// The engine's own words.
     pub message: String,
 }
 
@@ -174,12 +189,15 @@ fn words(message: &str) -> Vec<String> {
     words.filter(is_word).map(str::to_string).collect()
 }
 
+/// What kind of error a statement ended with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ErrorClass {
+    /// It cannot be parsed.
     Syntax,
     /// Unknown names, wrong types: found before a row is read.
     Semantic,
+    /// A row violates a constraint.
     Constraint,
     /// Raised by a value: overflow, division by zero, malformed JSON.
     Runtime,
@@ -197,6 +215,7 @@ impl ErrorClass {
         matches!(self, ErrorClass::Internal | ErrorClass::ConnectionLost)
     }
 
+    /// The word for it in statistics.
     pub fn name(self) -> &'static str {
         match self {
             ErrorClass::Syntax => "syntax",

@@ -14,8 +14,6 @@
 //! A name with a slash is an option of a choice: it is drawn in proportion to its weight among the options that apply.
 //! A name without one is a percentage, or a size (`size.…`). Weight 0 means never, unless nothing else applies.
 
-#![warn(missing_docs)]
-
 #[cfg(test)]
 mod tests;
 

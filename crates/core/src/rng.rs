@@ -3,8 +3,6 @@
 //! Written out here (xoshiro256++ seeded by splitmix64) rather than taken from a crate, because a seed
 //! that a user wrote down must mean the same case after a dependency has moved on.
 
-#![warn(missing_docs)]
-
 /// A source of random numbers.
 #[derive(Clone, Debug)]
 pub struct Rng {

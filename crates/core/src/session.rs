@@ -17,7 +17,9 @@ pub use account::{Account, Checking, Purpose, Spent};
 
 /// Sees each statement before it runs, so that it is known when the engine takes the process down.
 pub trait Journal {
+    /// The engine is about to run this.
     fn before(&mut self, sql: &str);
+    /// The engine has answered.
     fn after(&mut self);
     /// The statement that ran last built something.
     fn built(&mut self, _sql: &str) {}
@@ -36,9 +38,12 @@ impl Journal for NoJournal {
 /// Nanoseconds since an arbitrary start. Core has no clock of its own.
 pub type Clock = fn() -> u64;
 
+/// What a session has run so far.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Counts {
+    /// Statements that were run.
     pub statements: u64,
+    /// Those of them that did not fail.
     pub statements_ok: u64,
     /// Statements that were run again to find out what a database is kept for; not among the others, since some are
     /// bound to fail.
@@ -83,11 +88,13 @@ impl Counts {
     }
 }
 
+/// The one way to run statements: it renders, runs and counts them, and knows the database they built.
 pub struct Session<'a> {
     engine: &'a mut dyn Engine,
     dialect: &'a Dialect,
     journal: &'a mut dyn Journal,
     clock: Clock,
+    /// What has been run.
     pub counts: Counts,
     /// Whether an error of one arm only is looked into before it is called a finding (SOUNDNESS 5). Without it
     /// every such error is one: only to see what that is worth.
@@ -99,6 +106,7 @@ pub struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
+    /// A session over an engine, whose database is taken for empty until [`Session::reset`] makes it so.
     pub fn new(
         engine: &'a mut dyn Engine,
         dialect: &'a Dialect,
@@ -118,10 +126,12 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// The dialect that statements are written in.
     pub fn dialect(&self) -> &'a Dialect {
         self.dialect
     }
 
+    /// The version that the engine says it has.
     pub fn engine_version(&self) -> &str {
         self.engine.version()
     }
@@ -297,6 +307,7 @@ impl<'a> Session<'a> {
         Ok(reply)
     }
 
+    /// Lets the engine forget a prepared statement.
     pub fn close_prepared(&mut self, statement: Prepared) -> Result<(), Trouble> {
         self.clocked(0, |engine| engine.close_prepared(statement))
     }

@@ -19,28 +19,42 @@ use crate::sql::Name;
 /// Raised whenever a catalog written before would be read or made differently.
 pub const CATALOG_FORMAT: u32 = 4;
 
+/// What an engine can compute: its types and operations, each tried. It is written to disk and read by later
+/// hunts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Catalog {
+    /// [`CATALOG_FORMAT`] of the version that wrote it.
     pub format: u32,
+    /// The dialect whose plan was followed.
     pub dialect: String,
+    /// The version that was asked.
     pub engine_version: String,
     /// Of the dialect's file: another plan makes another catalog.
     pub fingerprint: u64,
+    /// The types that values were tried of.
     pub types: Vec<SampleType>,
+    /// Everything that was found, usable or not.
     pub operations: Vec<Operation>,
 }
 
+/// What sort of thing is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OperationKind {
+    /// A scalar function.
     Function,
+    /// An operator, or a function with a syntax of its own.
     Operator,
+    /// A cast from one type to another.
     Cast,
+    /// An aggregate function.
     Aggregate,
+    /// A window function that is no aggregate.
     Window,
 }
 
 impl OperationKind {
+    /// All kinds, in the order in which tables list them.
     pub const ALL: [OperationKind; 5] = [
         OperationKind::Function,
         OperationKind::Operator,
@@ -49,6 +63,7 @@ impl OperationKind {
         OperationKind::Cast,
     ];
 
+    /// What tables call many of them.
     pub fn name(self) -> &'static str {
         match self {
             OperationKind::Function => "functions",
@@ -63,7 +78,9 @@ impl OperationKind {
 /// One thing to compute: a name with one number of arguments, or one overload where the engine lists them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Operation {
+    /// What sort of thing it is.
     pub kind: OperationKind,
+    /// Its name as the engine lists it.
     pub name: Name,
     /// How it is written if not as a call: `{} @> {}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -74,11 +91,13 @@ pub struct Operation {
     /// May stand in an index, a CHECK or a generated column.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub indexable: bool,
+    /// Why it is never drawn; absent: it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unusable: Option<Unusable>,
 }
 
 impl Operation {
+    /// Whether the generator may draw it.
     pub fn is_usable(&self) -> bool {
         self.unusable.is_none()
     }
@@ -93,11 +112,14 @@ impl Operation {
 /// Why an operation is not used, and in which words that was learned.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Unusable {
+    /// The reason.
     pub why: Why,
+    /// The engine's message or the file's own words.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
 }
 
+/// Reasons not to use an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Why {
@@ -113,12 +135,14 @@ pub enum Why {
     UnknownType,
     /// Nothing that was tried was accepted.
     Fails,
+    /// It took the engine down when it was tried.
     Crashes,
     /// The generator has no place for it.
     NotDrawn,
 }
 
 impl Why {
+    /// The reason in words, for a table.
     pub fn text(self) -> &'static str {
         match self {
             Why::Denied => "denied by the dialect's file",
@@ -133,8 +157,10 @@ impl Why {
     }
 }
 
+/// Arguments that an operation takes together, and what it gives for them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Signature {
+    /// The arguments in order.
     pub args: Vec<Arg>,
     /// The number of its type among the catalog's; none: one the generator cannot name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -144,6 +170,7 @@ pub struct Signature {
     pub fragile: bool,
 }
 
+/// What an argument may be.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Arg {
     /// The numbers of the types it takes; any of them goes with any of the other arguments'.
@@ -154,6 +181,7 @@ pub struct Arg {
 }
 
 impl Catalog {
+    /// The operations that may be drawn.
     pub fn usable(&self) -> impl Iterator<Item = &Operation> {
         self.operations.iter().filter(|operation| operation.is_usable())
     }

@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use crate::sql::{Kind, Name};
 
+/// How an engine is asked what it can compute: the table `[catalog]` of a dialect's file.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
@@ -16,6 +17,7 @@ pub struct Plan {
     /// Names to try where the engine has no list, or beside it.
     #[serde(default)]
     pub functions: Vec<Name>,
+    /// Aggregate functions that no query lists.
     #[serde(default)]
     pub aggregates: Vec<Name>,
     /// Window functions.
@@ -134,6 +136,7 @@ impl Plan {
         self.deny.iter().find(|denial| denial.covers(name)).map(|denial| denial.reason.as_str())
     }
 
+    /// Whether there is nothing to ask, because the dialect's file has no such table.
     pub fn is_empty(&self) -> bool {
         self.types.is_empty()
     }

@@ -9,8 +9,11 @@ use crate::sql::{DataType, Kind, Name};
 /// Empty until the engine's catalog is known.
 #[derive(Clone, Debug, Default)]
 pub struct Repertoire {
+    /// The types that signatures count by.
     pub types: Vec<SampleType>,
+    /// Functions, operators and casts.
     pub entries: Vec<Entry>,
+    /// Aggregate functions.
     pub aggregates: Vec<Entry>,
     /// Window functions; what they give may depend on the order of peers.
     pub windows: Vec<Entry>,
@@ -31,13 +34,18 @@ pub struct Repertoire {
 pub struct Entry {
     /// Its number in the catalog.
     pub number: u32,
+    /// Its name.
     pub name: Name,
+    /// How it is written if not as a call.
     pub form: Option<Name>,
+    /// What it takes and gives; one is drawn each time.
     pub signatures: Vec<Signature>,
+    /// Whether an index may be built on it.
     pub indexable: bool,
 }
 
 impl Repertoire {
+    /// What a catalog offers to a dialect whose generator knows these types.
     pub fn new<'t>(catalog: &Catalog, known: impl Iterator<Item = &'t DataType>) -> Repertoire {
         let entries_of = |wanted: &dyn Fn(OperationKind) -> bool| -> Vec<Entry> {
             let all = catalog.operations.iter().enumerate();
@@ -96,6 +104,7 @@ impl Repertoire {
         self.windows.retain(|entry| !forgotten(&entry.name));
     }
 
+    /// Whether the engine's catalog is not known.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

@@ -8,19 +8,25 @@ use crate::sql::{DataType, Expr, Kind, Name, Value};
 /// A type, values of it, and what the engine does with them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SampleType {
+    /// Its name as a cast writes it.
     pub name: Name,
+    /// The family of its values.
     pub kind: Kind,
     /// Typical first, then boundaries.
     pub values: Vec<String>,
+    /// Other names under which the engine lists it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<String>,
+    /// Whether its values are written as literals without a cast.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub plain: bool,
     /// Around the text of a value, where there is no cast from text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub literal: Option<Name>,
+    /// Whether it stands for any type (`anyelement`) and has no values of its own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pseudo: bool,
+    /// Whether the catalog is worthless if the engine does not take it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub required: bool,
     /// `=` takes two of it.

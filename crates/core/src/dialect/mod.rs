@@ -2,8 +2,6 @@
 //!
 //! Generators and oracles ask what a dialect *can* ([`Dialect::can`]), never which one it *is*.
 
-#![warn(missing_docs)]
-
 mod descriptor;
 mod discovery;
 mod features;

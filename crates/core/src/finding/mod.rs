@@ -19,10 +19,12 @@ pub use format::FormatError;
 pub enum Verdict {
     /// The arms agree. `nonempty`: at least one of them returned something to compare.
     Pass {
+        /// Whether any arm returned a row.
         nonempty: bool,
     },
     /// Nothing can be said; counted per reason.
     Skip(Cow<'static, str>),
+    /// The relation between the arms does not hold.
     Bug(Box<Evidence>),
 }
 
@@ -148,12 +150,16 @@ pub struct Side {
     pub examples: Vec<Vec<Value>>,
 }
 
+/// One way of asking, and the answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Arm {
     /// What this arm stands for: `optimised`, `partition: p IS NULL`.
     pub label: String,
+    /// The statement as it was sent.
     pub sql: String,
+    /// What the engine said.
     pub outcome: ArmOutcome,
+    /// The engine's plan for it, where it could be had.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<String>,
 }
@@ -165,11 +171,15 @@ impl Arm {
     }
 }
 
+/// An answer as evidence keeps it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ArmOutcome {
+    /// A result set.
     Rows(Rows),
+    /// Done, without a result set.
     Done,
+    /// An error.
     Error(SqlError),
 }
 
@@ -187,16 +197,24 @@ impl From<Reply> for ArmOutcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
+    /// Rows are missing, or there are too many.
     WrongRows,
+    /// As many rows, but other values.
     WrongValues,
+    /// The engine's process ended.
     Crash,
+    /// A statement did not end in time.
     Hang,
+    /// The engine says itself that something is wrong inside.
     InternalError,
+    /// One arm raises an error from which no condition spares the other.
     ErrorDivergence,
+    /// Equal values that are spelled or typed in different ways.
     Representation,
 }
 
 impl Class {
+    /// The word for it in files and reports.
     pub fn name(self) -> &'static str {
         match self {
             Class::WrongRows => "wrong-rows",
@@ -235,9 +253,11 @@ pub struct Finding {
     pub target: String,
     /// The dialect: `sqlite`.
     pub dialect: String,
+    /// The version that failed.
     pub engine_version: String,
     /// The test case that fails.
     pub case: TestCase,
+    /// What the arms answered and how their relation fails.
     pub evidence: Evidence,
     /// Where it came from: enough to see it happen again in a hunt.
     pub origin: Origin,
@@ -252,6 +272,7 @@ pub const FINDING_FORMAT: u32 = 2;
 /// What is known of a finding beyond what the hunt saw.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Triage {
+    /// How it was reduced, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reduction: Option<ReductionNote>,
     /// Findings with one signature are one bug.
@@ -285,6 +306,7 @@ impl fmt::Display for Signature {
 }
 
 impl Triage {
+    /// Whether nothing has been done with it yet.
     pub fn is_empty(&self) -> bool {
         *self == Triage::default()
     }
@@ -293,11 +315,15 @@ impl Triage {
 /// How a subject came to be as small as it is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReductionNote {
+    /// How many smaller forms were tried.
     pub checks: u64,
     /// Nothing more could be taken away; false where the budget ended first.
     pub complete: bool,
+    /// Statements of the test case as it was found.
     pub statements_before: usize,
+    /// Tokens of the test case as it was found.
     pub tokens_before: usize,
+    /// Tokens that are left.
     pub tokens: usize,
     /// How long it took, confirmation and naming included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -310,7 +336,9 @@ pub struct History {
     /// The last version before the finding that does not show it; none if the oldest one checked does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_good: Option<String>,
+    /// The first version that shows it.
     pub first_bad: String,
+    /// The last version that shows it.
     pub last_bad: String,
     /// The first version after it that does not show it; none if the newest one checked still does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -322,10 +350,14 @@ pub struct History {
     pub checked: usize,
 }
 
+/// Where in a hunt something was found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
+    /// The campaign's seed.
     pub seed: u64,
+    /// The number of the database.
     pub database: u64,
+    /// The number of the case on it; 0 while it was built.
     pub case: u64,
     /// How many times the database had been changed since it was drawn or read from a script; 0: it was drawn.
     #[serde(default)]

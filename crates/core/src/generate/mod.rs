@@ -6,8 +6,6 @@
 //! drawn, and reads the [`State`] of the database. What it draws is valid by construction as far as
 //! the state tells.
 
-#![warn(missing_docs)]
-
 mod aggregate;
 mod alone;
 mod change;

@@ -3,6 +3,7 @@
 use super::{FEATURES, Feature, Guide};
 use crate::session::Session;
 
+/// The guide that reads the counters of an instrumented engine.
 pub struct Code;
 
 impl Guide for Code {

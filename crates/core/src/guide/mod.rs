@@ -43,10 +43,12 @@ pub enum Kind {
     Coverage,
     /// Steps of the engine's plans.
     Plan,
+    /// Nothing: everything is drawn.
     None,
 }
 
 impl Kind {
+    /// What looks at databases for it; nothing for [`Kind::None`].
     pub fn guide(self) -> Option<Box<dyn Guide>> {
         match self {
             Kind::Coverage => Some(Box::new(Code)),

@@ -3,6 +3,7 @@
 /// The words about a known bug that a script rebuilds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
+    /// What is wrong, in one line.
     pub title: String,
     /// Where it was reported.
     pub link: String,

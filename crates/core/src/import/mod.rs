@@ -1,5 +1,5 @@
 //! Foreign SQL as our own trees: scripts are split ([`script`]), their statements parsed by sqlparser's dialects
-//! ([`reading`]) and lowered to the one AST ([`lower`]).
+//! (`reading`) and lowered to the one AST (`lower`).
 //!
 //! A statement that cannot be lowered is kept as text that builds state. What was lowered counts only once an
 //! engine has answered the same for the original and for our rendering of it ([`verify`]).
@@ -31,6 +31,7 @@ pub struct Imported {
 }
 
 impl Imported {
+    /// The statement if it is a query that was understood.
     pub fn query(&self) -> Option<&Query> {
         match &self.statement {
             Statement::Query(query) => Some(query),

@@ -3,7 +3,9 @@
 /// A statement's text and the line it begins at, from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
+    /// The statement, without the semicolon that ends it.
     pub sql: String,
+    /// The line it begins at.
     pub line: usize,
 }
 
@@ -29,6 +31,8 @@ fn kind(name: &str, text: &str) -> Kind {
     }
 }
 
+/// Takes a file apart, by what its name and first lines say it is: SQL, sqllogictest, SQLite's tests, JSON
+/// lines.
 pub fn split(name: &str, text: &str) -> Vec<Part> {
     match kind(name, text) {
         Kind::Sql => sql(text, 1),

@@ -7,8 +7,6 @@
 //! A changed query is no subject yet. An oracle makes one of it (its `adopt`) or leaves it: so a case keeps the shape
 //! that its oracle needs, whatever was changed.
 
-#![warn(missing_docs)]
-
 /// Declares the mutations of a folder: their files, and the choice among them. A mutation is named after its type.
 macro_rules! mutations {
     ($list:ident: $target:ty = $name:literal { $($file:ident::$mutation:ident: $weight:literal),* $(,)? }) => {

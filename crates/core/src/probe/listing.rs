@@ -8,14 +8,19 @@ use crate::sql::{Name, Statement, Value};
 /// Something an engine may be able to compute, as far as it is told.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
+    /// What sort of thing it is.
     pub kind: OperationKind,
+    /// Its name.
     pub name: Name,
+    /// How it is written if not as a call.
     pub form: Option<Name>,
     /// Its arguments by the names of their types, `?` if not told; none: not even their number is.
     pub params: Option<Vec<String>>,
     /// Any number of arguments of the last type may follow.
     pub more: bool,
+    /// The type of its answer, if told.
     pub returns: Option<String>,
+    /// On what its answer depends, if told.
     pub volatility: Option<Volatility>,
 }
 

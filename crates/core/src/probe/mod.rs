@@ -29,6 +29,7 @@ const ROWS: usize = 6;
 /// Signatures kept of one operation.
 pub(super) const MOST_SIGNATURES: usize = 12;
 
+/// Asks an engine what it can compute, by the plan of its dialect.
 pub struct Prober<'s, 'e> {
     pub(super) session: &'s mut Session<'e>,
     pub(super) dialect: &'e Dialect,
@@ -80,6 +81,7 @@ impl<'s, 'e> Prober<'s, 'e> {
         Ok(prober)
     }
 
+    /// The types that the engine takes, with what it does with their values.
     pub fn types(&self) -> &[SampleType] {
         &self.types
     }

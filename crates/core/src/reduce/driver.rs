@@ -20,6 +20,7 @@ pub struct Budget<'a> {
 /// What came of a reduction.
 #[derive(Debug)]
 pub struct Reduction {
+    /// The smallest test case that still fails.
     pub case: TestCase,
     /// Candidates that were checked.
     pub checks: u64,

@@ -41,6 +41,7 @@ pub trait Pass: Sync {
 pub struct Edit(Box<dyn Fn(&mut TestCase) -> bool>);
 
 impl Edit {
+    /// A change that says whether it found something to do.
     pub fn new(change: impl Fn(&mut TestCase) -> bool + 'static) -> Edit {
         Edit(Box::new(change))
     }

@@ -9,6 +9,7 @@ use crate::subject::TestCase;
 /// Fewer tokens first, then shorter ones, then plainer ones: `t0` before `t7`, `0` before `9`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Weight {
+    /// Tokens of all statements.
     pub tokens: usize,
     characters: usize,
     plainness: u64,
@@ -43,6 +44,7 @@ fn parameters(case: &TestCase) -> usize {
 }
 
 impl Weight {
+    /// The weight of a test case as this dialect writes it.
     pub fn of(case: &TestCase, dialect: &Dialect) -> Weight {
         Weight::of_text(&text(case, dialect))
     }

@@ -19,26 +19,31 @@ pub enum Parens {
     All,
 }
 
+/// Appends a statement's text.
 pub fn render(statement: &Statement, dialect: &Dialect, out: &mut String) {
     Renderer { dialect, parens: Parens::Needed, out }.statement(statement);
 }
 
+/// Appends a query's text.
 pub fn render_query(query: &Query, dialect: &Dialect, out: &mut String) {
     Renderer { dialect, parens: Parens::Needed, out }.query(query);
 }
 
+/// A statement's text, without a semicolon.
 pub fn to_sql(statement: &Statement, dialect: &Dialect) -> String {
     let mut out = String::new();
     render(statement, dialect, &mut out);
     out
 }
 
+/// A query's text, with these parentheses.
 pub fn query_to_sql(query: &Query, dialect: &Dialect, parens: Parens) -> String {
     let mut out = String::new();
     Renderer { dialect, parens, out: &mut out }.query(query);
     out
 }
 
+/// An expression's text.
 pub fn expr_to_sql(expr: &Expr, dialect: &Dialect) -> String {
     let mut out = String::new();
     Renderer { dialect, parens: Parens::Needed, out: &mut out }.expr(expr);

@@ -11,8 +11,11 @@ use crate::sql::Value;
 
 /// A finding with its name, and the dialect of the engine that showed it.
 pub struct Exported<'a> {
+    /// The name of its directory.
     pub id: &'a str,
+    /// The finding.
     pub finding: &'a Finding,
+    /// The dialect it is written in.
     pub dialect: &'a Dialect,
 }
 
@@ -24,9 +27,11 @@ pub trait Exporter: Sync {
     /// What it is, in one line.
     fn about(&self) -> &'static str;
 
+    /// All findings as one text.
     fn export(&self, findings: &[Exported]) -> String;
 }
 
+/// Every form. A new one joins by one line here.
 pub fn exporters() -> &'static [&'static dyn Exporter] {
     &[&Markdown, &Sql, &SqlLogicTest, &Json, &JUnit]
 }

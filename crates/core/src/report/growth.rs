@@ -5,6 +5,7 @@ use std::fmt::Write;
 /// What one hunt had seen, moment by moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
+    /// What the legend calls it.
     pub name: String,
     /// Seconds, and features seen by then; in order.
     pub points: Vec<(f64, u64)>,

@@ -8,6 +8,7 @@ use super::{failure, one_line, sentence, table, title};
 use crate::dialect::Dialect;
 use crate::finding::{ArmOutcome, Finding};
 
+/// A finding as the text of an issue: what must hold, what happens instead, and how to see it.
 pub fn report(finding: &Finding, dialect: &Dialect) -> String {
     let evidence = &finding.evidence;
     let mut out = format!("# {}\n\n", title(finding, dialect));

@@ -2,6 +2,7 @@
 
 pub mod ast;
 pub mod compare;
+pub mod expr;
 pub mod inspect;
 pub mod name;
 pub mod query;
@@ -11,6 +12,7 @@ pub mod value;
 pub mod visit;
 
 pub use ast::*;
+pub use expr::*;
 pub use name::Name;
 pub use query::*;
 pub use types::{DataType, Kind};

@@ -1,3 +1,5 @@
+//! Names of everything, shared rather than copied.
+
 use std::borrow::Borrow;
 use std::fmt;
 use std::ops::Deref;
@@ -11,10 +13,12 @@ use serde::{Deserialize, Serialize};
 pub struct Name(Arc<str>);
 
 impl Name {
+    /// A name of this text, without quotes.
     pub fn new(text: impl Into<Arc<str>>) -> Self {
         Name(text.into())
     }
 
+    /// Its text, without quotes.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,86 +1,124 @@
-//! Queries and expressions.
+//! Queries.
 
 use serde::{Deserialize, Serialize};
 
-use super::{DataType, Name, Value};
+use super::{Expr, Name, WindowSpec};
 
+/// A query: a body, and the clauses that stand around it whether it is a SELECT, a set operation or VALUES.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Query {
+    /// `WITH …`, the tables that are named in front of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub with: Option<With>,
+    /// What is computed before anything is ordered or cut off.
     pub body: Body,
+    /// The keys of `ORDER BY`; none: the order of rows means nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub order_by: Vec<OrderItem>,
+    /// `LIMIT`, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<Expr>,
+    /// `OFFSET`, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<Expr>,
+    /// `FOR UPDATE` or `FOR SHARE`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub locking: Option<Locking>,
 }
 
+/// The clause `WITH`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct With {
+    /// `WITH RECURSIVE`: a table may refer to itself.
     pub recursive: bool,
+    /// In the order written; each may use those before it.
     pub tables: Vec<CommonTable>,
 }
 
+/// A table that `WITH` names: `name(columns) AS (query)`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CommonTable {
+    /// The name that the query below it uses.
     pub name: Name,
+    /// New names for its columns; empty: those of its query.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<Name>,
     /// `AS MATERIALIZED`, `AS NOT MATERIALIZED`, or neither.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub materialized: Option<bool>,
+    /// What it holds.
     pub query: Query,
 }
 
+/// What a query does to the rows it reads, in dialects that have locking reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Locking {
+    /// `FOR UPDATE`.
     Update,
+    /// `FOR SHARE`.
     Share,
 }
 
+/// What a query computes, without its ORDER BY and LIMIT.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Body {
+    /// A plain `SELECT`.
     Select(Box<Select>),
+    /// Two bodies joined by a set operator: `left UNION ALL right`.
     Compound {
+        /// The operator.
         op: SetOp,
+        /// Whether duplicates stay (`ALL`).
         all: bool,
+        /// The first operand, which also gives the names of columns.
         left: Box<Body>,
+        /// The second operand.
         right: Box<Body>,
     },
+    /// `VALUES (…), (…)`, a list of rows.
     Values(Vec<Vec<Expr>>),
     /// A parenthesised query inside a compound, where the dialect has it.
     Nested(Box<Query>),
 }
 
+/// A set operator. Whether it is `ALL` is said by [`Body::Compound`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SetOp {
+    /// Rows of either side.
     Union,
+    /// Rows that both sides have.
     Intersect,
+    /// Rows of the left side that the right side does not have.
     Except,
 }
 
+/// One `SELECT`, from its list to its named windows. The default is empty and not yet a query: it has no items.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Select {
+    /// `SELECT DISTINCT`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub distinct: bool,
+    /// The select list.
     pub items: Vec<SelectItem>,
+    /// The operands of FROM, separated by commas; none: a query without FROM.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub from: Vec<TableRef>,
+    /// The condition of `WHERE`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<Expr>,
+    /// The keys of `GROUP BY`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub group_by: Vec<Expr>,
+    /// How the keys of GROUP BY are combined.
     #[serde(default, skip_serializing_if = "Grouping::is_plain")]
     pub grouping: Grouping,
+    /// The condition of `HAVING`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub having: Option<Expr>,
+    /// `WINDOW name AS (…)`, which window functions may refer to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub windows: Vec<NamedWindow>,
 }
@@ -101,26 +139,36 @@ pub enum Grouping {
 }
 
 impl Grouping {
+    /// Whether it is GROUP BY as everyone knows it, without ROLLUP or its like.
     pub fn is_plain(&self) -> bool {
         *self == Grouping::Plain
     }
 }
 
+/// An entry of the clause `WINDOW`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NamedWindow {
+    /// What `OVER` calls it.
     pub name: Name,
+    /// Its definition.
     pub spec: WindowSpec,
 }
 
+/// An element of a select list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SelectItem {
+    /// An expression, and perhaps a name for it.
     Expr {
+        /// What is computed.
         expr: Expr,
+        /// `AS alias`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         alias: Option<Name>,
     },
+    /// `*`.
     Wildcard,
+    /// `table.*`.
     TableWildcard(Name),
 }
 
@@ -130,397 +178,128 @@ impl From<Expr> for SelectItem {
     }
 }
 
+/// An operand of FROM.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableRef {
+    /// A table or view by its name.
     Table {
+        /// Its name in the schema.
         name: Name,
+        /// What the query calls it instead.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         alias: Option<Name>,
+        /// Which index to use, where the dialect lets a query say that.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         hint: Option<IndexHint>,
     },
+    /// A subquery in FROM: `(query) AS alias`.
     Derived {
+        /// The subquery.
         query: Box<Query>,
+        /// What the query around it calls it.
         alias: Name,
+        /// New names for its columns; empty: those of the subquery.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         columns: Vec<Name>,
+        /// `LATERAL`: it may use the operands before it.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         lateral: bool,
     },
+    /// Two operands joined.
     Join {
+        /// The kind of join.
         kind: JoinKind,
+        /// The left operand.
         left: Box<TableRef>,
+        /// The right operand, often itself only a table.
         right: Box<TableRef>,
+        /// The join's condition.
         on: JoinOn,
     },
     /// A table-valued function: `generate_series(1, 3) AS g`.
     Function {
+        /// The function.
         name: Name,
+        /// Its arguments.
         args: Vec<Expr>,
+        /// What the query calls its rows.
         alias: Name,
     },
 }
 
+/// SQLite's word on the use of indexes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum IndexHint {
+    /// `INDEXED BY name`.
     IndexedBy(Name),
+    /// `NOT INDEXED`.
     NotIndexed,
 }
 
+/// The kind of a join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum JoinKind {
+    /// Pairs that meet the condition.
     Inner,
+    /// Also rows of the left operand without a partner.
     Left,
+    /// Also rows of the right operand without a partner.
     Right,
+    /// Also rows of either operand without a partner.
     Full,
+    /// All pairs; there is no condition.
     Cross,
 }
 
+/// What a join compares.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum JoinOn {
+    /// No condition is written.
     Nothing,
+    /// `NATURAL`: all columns of equal names.
     Natural,
+    /// `ON condition`.
     On(Expr),
+    /// `USING (columns)`.
     Using(Vec<Name>),
 }
 
+/// A key of ORDER BY.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OrderItem {
+    /// What is ordered by.
     pub expr: Expr,
+    /// `DESC`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub desc: bool,
+    /// Where NULL goes; absent: where the dialect puts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nulls: Option<NullsOrder>,
 }
 
+/// The place of NULL in an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NullsOrder {
+    /// `NULLS FIRST`.
     First,
+    /// `NULLS LAST`.
     Last,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Expr {
-    Literal(Value),
-    Column(ColumnRef),
-    /// A parameter of a prepared statement, numbered from 1.
-    Param(u32),
-    /// A literal that becomes a parameter where its statement is prepared; written out it is the literal.
-    Bound(Value),
-    Unary {
-        op: UnaryOp,
-        expr: Box<Expr>,
-    },
-    Binary {
-        op: BinaryOp,
-        left: Box<Expr>,
-        right: Box<Expr>,
-    },
-    /// `x IS [NOT] TRUE/FALSE/NULL`.
-    Is {
-        expr: Box<Expr>,
-        test: Truth,
-        negated: bool,
-    },
-    Between {
-        expr: Box<Expr>,
-        low: Box<Expr>,
-        high: Box<Expr>,
-        negated: bool,
-    },
-    InList {
-        expr: Box<Expr>,
-        list: Vec<Expr>,
-        negated: bool,
-    },
-    InQuery {
-        expr: Box<Expr>,
-        query: Box<Query>,
-        negated: bool,
-    },
-    Exists {
-        query: Box<Query>,
-        negated: bool,
-    },
-    /// `x > ANY (SELECT …)`.
-    Quantified {
-        op: BinaryOp,
-        left: Box<Expr>,
-        all: bool,
-        query: Box<Query>,
-    },
-    Match {
-        op: MatchOp,
-        expr: Box<Expr>,
-        pattern: Box<Expr>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        escape: Option<Box<Expr>>,
-        negated: bool,
-    },
-    Case {
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        operand: Option<Box<Expr>>,
-        branches: Vec<Branch>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        otherwise: Option<Box<Expr>>,
-    },
-    Cast {
-        expr: Box<Expr>,
-        ty: DataType,
-    },
-    Collate {
-        expr: Box<Expr>,
-        collation: Name,
-    },
-    Function {
-        name: Name,
-        args: Vec<Expr>,
-    },
-    /// An operator or a function of its own syntax, written as `form` with each `{}` an operand:
-    /// `{} @> {}`, `EXTRACT(YEAR FROM {})`.
-    Operation {
-        form: Name,
-        args: Vec<Expr>,
-    },
-    Aggregate(Box<Aggregate>),
-    Window(Box<Window>),
-    Subquery(Box<Query>),
-    Row(Vec<Expr>),
-    /// Text no node describes; only imported statements hold it.
-    Raw(Name),
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct ColumnRef {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub table: Option<Name>,
-    pub column: Name,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Branch {
-    pub when: Expr,
-    pub then: Expr,
-}
-
-/// An aggregate call; no arguments means `count(*)`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Aggregate {
-    pub name: Name,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub distinct: bool,
-    pub args: Vec<Expr>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub order_by: Vec<OrderItem>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub filter: Option<Expr>,
-}
-
-impl Aggregate {
-    pub fn new(name: impl Into<Name>, args: Vec<Expr>) -> Aggregate {
-        Aggregate { name: name.into(), distinct: false, args, order_by: Vec::new(), filter: None }
-    }
-}
-
-/// A window function, or an aggregate used as one.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Window {
-    pub function: Aggregate,
-    pub over: Over,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Over {
-    Named(Name),
-    Spec(WindowSpec),
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct WindowSpec {
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub partition_by: Vec<Expr>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub order_by: Vec<OrderItem>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub frame: Option<Frame>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Frame {
-    pub unit: FrameUnit,
-    pub start: FrameBound,
-    pub end: FrameBound,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub exclude: Option<FrameExclude>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FrameUnit {
-    Rows,
-    Range,
-    Groups,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FrameBound {
-    UnboundedPreceding,
-    Preceding(Box<Expr>),
-    CurrentRow,
-    Following(Box<Expr>),
-    UnboundedFollowing,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FrameExclude {
-    CurrentRow,
-    Group,
-    Ties,
-    NoOthers,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum UnaryOp {
-    Not,
-    Minus,
-    Plus,
-    BitNot,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum BinaryOp {
-    And,
-    Or,
-    Eq,
-    Ne,
-    Lt,
-    Le,
-    Gt,
-    Ge,
-    /// NULL-safe equality: `IS` in SQLite, `<=>` in MySQL, `IS NOT DISTINCT FROM` elsewhere.
-    Same,
-    /// Its negation, `IS DISTINCT FROM`.
-    NotSame,
-    Add,
-    Sub,
-    Mul,
-    Div,
-    Mod,
-    Concat,
-    BitAnd,
-    BitOr,
-    ShiftLeft,
-    ShiftRight,
-    /// `->` and `->>` on JSON.
-    JsonGet,
-    JsonGetText,
-}
-
-impl BinaryOp {
-    pub fn is_comparison(self) -> bool {
-        use BinaryOp::*;
-        matches!(self, Eq | Ne | Lt | Le | Gt | Ge | Same | NotSame)
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Truth {
-    True,
-    False,
-    Null,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum MatchOp {
-    Like,
-    Glob,
-    Regexp,
-    SimilarTo,
-    ILike,
 }
 
 // Short ways to build trees. Oracles derive their queries with these.
 
-impl Expr {
-    pub fn null() -> Expr {
-        Expr::Literal(Value::Null)
-    }
-
-    pub fn int(i: i64) -> Expr {
-        Expr::Literal(Value::Int(i))
-    }
-
-    pub fn text(text: impl Into<String>) -> Expr {
-        Expr::Literal(Value::Text(text.into()))
-    }
-
-    pub fn column(table: impl Into<Name>, column: impl Into<Name>) -> Expr {
-        Expr::Column(ColumnRef { table: Some(table.into()), column: column.into() })
-    }
-
-    pub fn bare_column(column: impl Into<Name>) -> Expr {
-        Expr::Column(ColumnRef { table: None, column: column.into() })
-    }
-
-    pub fn unary(op: UnaryOp, expr: Expr) -> Expr {
-        Expr::Unary { op, expr: Box::new(expr) }
-    }
-
-    pub fn binary(op: BinaryOp, left: Expr, right: Expr) -> Expr {
-        Expr::Binary { op, left: Box::new(left), right: Box::new(right) }
-    }
-
-    pub fn negate(self) -> Expr {
-        Expr::unary(UnaryOp::Not, self)
-    }
-
-    pub fn and(self, other: Expr) -> Expr {
-        Expr::binary(BinaryOp::And, self, other)
-    }
-
-    pub fn is(self, test: Truth) -> Expr {
-        Expr::Is { expr: Box::new(self), test, negated: false }
-    }
-
-    pub fn is_not(self, test: Truth) -> Expr {
-        Expr::Is { expr: Box::new(self), test, negated: true }
-    }
-
-    pub fn function(name: impl Into<Name>, args: Vec<Expr>) -> Expr {
-        Expr::Function { name: name.into(), args }
-    }
-
-    pub fn operation(form: impl Into<Name>, args: Vec<Expr>) -> Expr {
-        Expr::Operation { form: form.into(), args }
-    }
-
-    pub fn aggregate(name: impl Into<Name>, args: Vec<Expr>) -> Expr {
-        Expr::Aggregate(Box::new(Aggregate::new(name, args)))
-    }
-
-    pub fn count_rows() -> Expr {
-        Expr::aggregate("COUNT", Vec::new())
-    }
-}
-
 impl Query {
+    /// A query that is this SELECT and nothing else.
     pub fn select(select: Select) -> Query {
         Body::Select(Box::new(select)).into()
     }
 
+    /// `left op right`, with `ALL` or without.
     pub fn compound(op: SetOp, all: bool, left: Body, right: Body) -> Query {
         Body::Compound { op, all, left: Box::new(left), right: Box::new(right) }.into()
     }
@@ -533,6 +312,7 @@ impl Query {
         }
     }
 
+    /// The same, to be changed.
     pub fn as_select_mut(&mut self) -> Option<&mut Select> {
         match &mut self.body {
             Body::Select(select) => Some(select),
@@ -548,10 +328,12 @@ impl From<Body> for Query {
 }
 
 impl TableRef {
+    /// A table by its name alone.
     pub fn table(name: impl Into<Name>) -> TableRef {
         TableRef::Table { name: name.into(), alias: None, hint: None }
     }
 
+    /// `left kind JOIN right on`.
     pub fn join(kind: JoinKind, left: TableRef, right: TableRef, on: JoinOn) -> TableRef {
         TableRef::Join { kind, left: Box::new(left), right: Box::new(right), on }
     }

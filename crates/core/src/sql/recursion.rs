@@ -9,7 +9,9 @@ const ROUNDS: i64 = 100;
 /// A common table of two SELECTs of which the second reads the table itself.
 pub struct Recursion<'a> {
     table: &'a CommonTable,
+    /// The SELECT that the recursion starts from.
     pub anchor: &'a Select,
+    /// The SELECT that is repeated over the rows it gave last.
     pub step: &'a Select,
 }
 

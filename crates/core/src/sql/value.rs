@@ -10,26 +10,36 @@ use super::types::Kind;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Value {
+    /// NULL.
     Null,
+    /// A truth value of an engine that tells it from a number.
     Bool(bool),
+    /// A whole number.
     Int(i64),
+    /// A floating-point number; all bits count when it is written and read again.
     Real(#[serde(with = "exact_real")] f64),
     /// An exact number that is no `i64`: its canonical decimal digits.
     Decimal(String),
+    /// A text.
     Text(String),
+    /// Bytes, written as hexadecimal digits.
     Blob(#[serde(with = "hex_bytes")] Vec<u8>),
     /// Everything else (dates, arrays, text that is not UTF-8): its kind and its canonical spelling.
     Other {
+        /// The family of its type.
         kind: Kind,
+        /// Its spelling, the same for equal values.
         text: String,
     },
 }
 
 impl Value {
+    /// Whether it is NULL.
     pub fn is_null(&self) -> bool {
         matches!(self, Value::Null)
     }
 
+    /// The family that its type belongs to; [`Kind::Any`] for NULL.
     pub fn kind(&self) -> Kind {
         match self {
             Value::Null => Kind::Any,
@@ -71,6 +81,7 @@ impl fmt::Display for Value {
     }
 }
 
+/// Bytes as lowercase hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     use fmt::Write;
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut out, byte| {
@@ -79,6 +90,7 @@ pub fn hex(bytes: &[u8]) -> String {
     })
 }
 
+/// The bytes that hexadecimal digits stand for; `None` if the text is anything else.
 pub fn unhex(text: &str) -> Option<Vec<u8>> {
     if !text.is_ascii() || text.len() % 2 == 1 {
         return None;

@@ -10,26 +10,33 @@ macro_rules! traversal {
      $walk_table:ident, $walk_expr:ident, $doc:literal, $($m:tt)?) => {
         #[doc = $doc]
         pub trait $Trait {
+            /// Meets a statement; by default goes on to what is inside it.
             fn statement(&mut self, statement: &$($m)? Statement) {
                 $walk_statement(self, statement);
             }
+            /// Meets a query, on its own or inside something else; by default goes on to what is inside it.
             fn query(&mut self, query: &$($m)? Query) {
                 $walk_query(self, query);
             }
+            /// Meets the body of a query; by default goes on to what is inside it.
             fn body(&mut self, body: &$($m)? Body) {
                 $walk_body(self, body);
             }
+            /// Meets a SELECT; by default goes on to what is inside it.
             fn select(&mut self, select: &$($m)? Select) {
                 $walk_select(self, select);
             }
+            /// Meets an operand of FROM; by default goes on to what is inside it.
             fn table(&mut self, table: &$($m)? TableRef) {
                 $walk_table(self, table);
             }
+            /// Meets an expression; by default goes on to what is inside it.
             fn expr(&mut self, expr: &$($m)? Expr) {
                 $walk_expr(self, expr);
             }
         }
 
+        /// Goes on to the queries and expressions right inside a statement.
         pub fn $walk_statement<V: $Trait + ?Sized>(v: &mut V, statement: &$($m)? Statement) {
             match statement {
                 Statement::CreateTable(create) => {
@@ -124,6 +131,7 @@ macro_rules! traversal {
             }
         }
 
+        /// Goes on to the parts of a query: common tables, body, ORDER BY, LIMIT.
         pub fn $walk_query<V: $Trait + ?Sized>(v: &mut V, query: &$($m)? Query) {
             if let Some(with) = &$($m)? query.with {
                 for table in &$($m)? with.tables {
@@ -142,6 +150,7 @@ macro_rules! traversal {
             }
         }
 
+        /// Goes on to the SELECTs, queries or values of a body.
         pub fn $walk_body<V: $Trait + ?Sized>(v: &mut V, body: &$($m)? Body) {
             match body {
                 Body::Select(select) => v.select(select),
@@ -158,6 +167,7 @@ macro_rules! traversal {
             }
         }
 
+        /// Goes on to the parts of a SELECT, in the order they are written.
         pub fn $walk_select<V: $Trait + ?Sized>(v: &mut V, select: &$($m)? Select) {
             for item in &$($m)? select.items {
                 if let SelectItem::Expr { expr, .. } = item {
@@ -186,6 +196,7 @@ macro_rules! traversal {
             }
         }
 
+        /// Goes on to the queries, operands and conditions right inside an operand of FROM.
         pub fn $walk_table<V: $Trait + ?Sized>(v: &mut V, table: &$($m)? TableRef) {
             match table {
                 TableRef::Table { .. } => {}
@@ -205,6 +216,7 @@ macro_rules! traversal {
             }
         }
 
+        /// Goes on to the operands and queries right inside an expression.
         pub fn $walk_expr<V: $Trait + ?Sized>(v: &mut V, expr: &$($m)? Expr) {
             match expr {
                 Expr::Literal(_) | Expr::Bound(_) | Expr::Column(_) | Expr::Param(_) | Expr::Raw(_) => {}

@@ -5,7 +5,9 @@ use crate::finding::History;
 /// What a version does with a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
+    /// It shows the failure.
     Bad,
+    /// It does not.
     Good,
     /// It cannot run it: a statement of the setup fails, or the check cannot be made.
     Unknown,
@@ -18,14 +20,17 @@ pub struct Chronicle {
 }
 
 impl Chronicle {
+    /// Nothing is known yet of so many versions.
     pub fn new(versions: usize) -> Chronicle {
         Chronicle { known: vec![None; versions] }
     }
 
+    /// Keeps what a version was seen to do.
     pub fn note(&mut self, version: usize, status: Status) {
         self.known[version] = Some(status);
     }
 
+    /// What is known of a version.
     pub fn status(&self, version: usize) -> Option<Status> {
         self.known[version]
     }

@@ -14,10 +14,13 @@ use crate::sql::Name;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Known {
+    /// The name by which findings refer to it.
     pub id: String,
+    /// Whether it is a bug or is meant to be so.
     pub status: Status,
     /// What is wrong and which arm is, or why it is accepted.
     pub reason: String,
+    /// Where it was reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
     /// The versions that have it: `10.5..11.8`, either end open; absent: all.
@@ -42,10 +45,13 @@ pub struct Known {
     pub avoid: Avoid,
 }
 
+/// What is thought of something known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
+    /// It is a bug.
     Bug,
+    /// It is as its makers want it; hunts do not report it.
     Accepted,
 }
 
@@ -53,17 +59,21 @@ pub enum Status {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Avoid {
+    /// Features of the dialect.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub features: Vec<Feature>,
+    /// Functions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub functions: Vec<Name>,
 }
 
 impl Avoid {
+    /// Whether there is nothing to avoid.
     pub fn is_empty(&self) -> bool {
         self.features.is_empty() && self.functions.is_empty()
     }
 
+    /// Avoids what the other avoids, too.
     pub fn add(&mut self, other: &Avoid) {
         self.features.extend(&other.features);
         self.functions.extend(other.functions.iter().cloned());
@@ -74,6 +84,7 @@ impl Avoid {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KnownFile {
+    /// Its entries.
     #[serde(default)]
     pub known: Vec<Known>,
 }

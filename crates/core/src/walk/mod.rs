@@ -51,12 +51,17 @@ pub(crate) fn every_choice() -> impl Iterator<Item = &'static dyn Named> {
     changed::CHOICES.iter().copied()
 }
 
+/// How databases and cases are drawn and checked. The same walk over the same engine runs the same statements.
 pub struct Walk<'a> {
+    /// What the engine understands.
     pub dialect: &'a Dialect,
     /// The dialect without what triggers known bugs: most databases are drawn from it.
     pub calm: Option<&'a Dialect>,
+    /// The oracles to draw from, each by its cost; one of your own may be among them.
     pub oracles: Vec<&'static dyn Oracle>,
+    /// Where all randomness starts.
     pub seed: u64,
+    /// The weights of all choices.
     pub policy: Policy,
 }
 
@@ -424,7 +429,10 @@ pub fn replay(case: &TestCase, oracle: &dyn Oracle, session: &mut Session) -> Re
 /// What came of building a database again.
 pub enum Rebuilt {
     /// It stands; these statements failed, by their numbers.
-    Whole { failed: Vec<usize> },
+    Whole {
+        /// The places of failed statements in the setup.
+        failed: Vec<usize>,
+    },
     /// A statement harmed the engine.
     Harmed(Box<Evidence>),
 }

@@ -4,11 +4,13 @@ use crate::guide::{Corpus, Entry, Feature, Guide};
 use crate::rng::Rng;
 use crate::session::Session;
 
+/// What a hunt has learned, and how it goes on from there.
 pub struct Trail {
     /// None: nothing is ever new.
     pub guide: Option<Box<dyn Guide>>,
     /// What is new is kept; otherwise it is only told.
     pub keeps: bool,
+    /// What was kept, to make databases of.
     pub corpus: Corpus,
     /// No database is drawn while there is something to change.
     pub changes_only: bool,
@@ -59,6 +61,7 @@ pub struct Lesson {
 }
 
 impl Trail {
+    /// A hunt that has learned nothing yet.
     pub fn new(guide: Option<Box<dyn Guide>>) -> Trail {
         Trail {
             guide,

@@ -11,11 +11,13 @@ use crate::session::Session;
 use crate::sql::Statement;
 use crate::subject::{Proposal, Subject};
 
+/// Proposes nothing: it is the name of harm that any statement does.
 pub struct Crash;
 
 /// The name findings of this kind carry.
 pub const NAME: &str = "crash";
 
+/// The relation that harm violates.
 pub const RELATION: &str = "a statement ends with an answer or an ordinary error";
 
 impl Oracle for Crash {

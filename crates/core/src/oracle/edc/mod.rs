@@ -59,6 +59,7 @@ use crate::subject::{Proposal, Subject, TestCase};
 use build::Built;
 use case::Case;
 
+/// See [the module](self).
 pub struct Edc;
 
 /// The stored table, its column that holds the result, and what else is made for it.

@@ -48,6 +48,7 @@ use crate::subject::{Proposal, Subject, TestCase};
 use case::{Case, Road};
 use run::{PreparedArm, Ran};
 
+/// See [the module](self).
 pub struct Epsc;
 
 /// The road: by the interface unless it says SQL.
@@ -58,6 +59,7 @@ const RELATION: &str = "a statement and the same one prepared return the same an
 
 /// What is counted of changes of rows.
 pub const CHANGES: &str = "epsc: changes of rows";
+/// Those of them that ran as prepared statements.
 pub const CHANGES_PREPARED: &str = "epsc: changes of rows, prepared";
 
 impl Oracle for Epsc {

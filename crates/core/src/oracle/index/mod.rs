@@ -38,6 +38,7 @@ choices! {
     }
 }
 
+/// See [the module](self).
 pub struct Index;
 
 /// Whether the indexes are there before the first question and gone before the second.

@@ -50,6 +50,7 @@ choices! {
     }
 }
 
+/// See [the module](self).
 pub struct JoinEquiv;
 
 /// The feature of an inner join and the outer ones that hold it, one of which is wrong.

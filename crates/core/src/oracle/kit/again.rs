@@ -13,15 +13,21 @@ use crate::subject::Subject;
 
 /// Something that is changed between two questions, and what takes it back.
 pub struct Change {
+    /// The statement that makes the change.
     pub make: Statement,
+    /// The statement that takes it back.
     pub back: Statement,
 }
 
 /// The words for what is compared.
 pub struct Words {
+    /// What must hold.
     pub relation: &'static str,
+    /// The label of the question before the change.
     pub before: &'static str,
+    /// The label of the change itself.
     pub change: &'static str,
+    /// The label of the question after it.
     pub after: &'static str,
     /// The reason to skip where no change could be made.
     pub unchanged: &'static str,

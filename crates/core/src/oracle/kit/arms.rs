@@ -30,10 +30,12 @@ struct Asked {
 }
 
 impl Arms {
+    /// No arm asked yet; `relation` says what must hold between them.
     pub fn new(relation: impl Into<Cow<'static, str>>) -> Arms {
         Arms { relation: relation.into(), asked: Vec::new(), ran: Vec::new() }
     }
 
+    /// Asks a query and keeps the answer under this label.
     pub fn ask(&mut self, label: &'static str, query: Query, session: &mut Session) -> Result<(), Stop> {
         let reply = session.query(&query)?;
         self.answered(label, query, reply);

@@ -7,8 +7,11 @@ use crate::state::{Column, State};
 
 /// A query over a state that is known as far as its statements were understood.
 pub struct Given<'a> {
+    /// The query.
     pub query: &'a Query,
+    /// What is known of its database.
     pub state: &'a State,
+    /// The dialect it is for.
     pub dialect: &'a Dialect,
 }
 

@@ -10,7 +10,9 @@ use crate::sql::compare::compare_values;
 /// How two results differ.
 #[derive(Debug, PartialEq)]
 pub struct Difference {
+    /// What kind of bug it is.
     pub class: Class,
+    /// Which rows or values fail, as data.
     pub failure: Failure,
     /// Which part is likely wrong, in one sentence.
     pub explanation: Option<String>,

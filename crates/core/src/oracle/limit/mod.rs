@@ -33,6 +33,7 @@ choices! {
     }
 }
 
+/// See [the module](self).
 pub struct Limit;
 
 const SHAPE: &str = "not one SELECT with a limit under a total order";

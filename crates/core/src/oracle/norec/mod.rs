@@ -34,6 +34,7 @@ choices! {
     }
 }
 
+/// See [the module](self).
 pub struct NoRec;
 
 const NAME: &str = "norec";
@@ -42,7 +43,9 @@ const FORM: &str = "form";
 
 /// What is counted of predicates over relations of several rows.
 pub const SELECTS_NONE: &str = "predicates that select no row";
+/// See [`SELECTS_NONE`].
 pub const SELECTS_SOME: &str = "predicates that select some rows";
+/// See [`SELECTS_NONE`].
 pub const SELECTS_ALL: &str = "predicates that select all rows";
 
 impl Oracle for NoRec {

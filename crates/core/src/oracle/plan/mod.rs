@@ -41,6 +41,7 @@ choices! {
 /// Values under which one adopted subject is asked: a setting may have fifty.
 const MOST_VALUES: usize = 8;
 
+/// See [the module](self).
 pub struct Plan;
 
 const WORDS: Words = Words {

@@ -8,7 +8,7 @@
 //! SELECT * FROM twin0 WHERE c0 = 9 OR c1 = 5;
 //! ```
 //!
-//! Conditions (SOUNDNESS 6), beside those of every [`twin`](crate::oracle::kit::twin): the key is declared NOT NULL, the rows
+//! Conditions (SOUNDNESS 6), beside those of every [`twin`]: the key is declared NOT NULL, the rows
 //! that are inserted name all their values, and no sole `INTEGER PRIMARY KEY`, which is the row's number by
 //! another name and takes other values.
 
@@ -22,6 +22,7 @@ use crate::oracle::kit::twin;
 use crate::session::Session;
 use crate::subject::{Proposal, Subject, TestCase};
 
+/// See [the module](self).
 pub struct Rowid;
 
 impl Oracle for Rowid {

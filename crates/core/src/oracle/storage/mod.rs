@@ -7,7 +7,7 @@
 //! SELECT c0 FROM twin0 WHERE c1 > 'a';
 //! ```
 //!
-//! What ways there are stands in the dialect's `table_options`; the conditions are in [`twin`](crate::oracle::kit::twin).
+//! What ways there are stands in the dialect's `table_options`; the conditions are in [`twin`].
 
 use std::collections::BTreeSet;
 
@@ -19,6 +19,7 @@ use crate::oracle::kit::twin;
 use crate::session::Session;
 use crate::subject::{Proposal, Subject, TestCase};
 
+/// See [the module](self).
 pub struct Storage;
 
 impl Oracle for Storage {

@@ -38,10 +38,15 @@ choices! {
     }
 }
 
+/// Partitions the rows of a query by its WHERE.
 pub struct Where;
+/// Partitions the groups of a query by its HAVING.
 pub struct Having;
+/// Composes an aggregate of those of the partitions.
 pub struct Aggregate;
+/// Partitions the rows of a SELECT DISTINCT.
 pub struct Distinct;
+/// Partitions the rows of a GROUP BY without aggregates.
 pub struct GroupBy;
 
 const FORM: &str = "form";

@@ -9,7 +9,7 @@
 //! One relation instead of the paper's two: an injective map from the rows of the smaller result to those of
 //! the larger one, along which every column is equal or moves one way, with or without NULLs ([`relation`]).
 //! A mutator states it for one node ([`mutators`]), a table of rules carries it to the root ([`rules`],
-//! [`propagate`]), and the results are held against it ([`compare`]). A mutation that a rule stops is not
+//! `propagate`), and the results are held against it ([`compare`]). A mutation that a rule stops is not
 //! used: multiplying signs, as the paper does, loses NULLs and goes wrong in its own figure 3.
 //!
 //! Conditions (SOUNDNESS 4), each a rule that stops:
@@ -59,6 +59,7 @@ choices! {
     }
 }
 
+/// See [the module](self).
 pub struct ValScope;
 
 /// The names of the choices that say what is mutated: `mutation-1 = "drop-conjunct 0"`.
@@ -72,9 +73,13 @@ const MOST_SITES: usize = 40;
 
 /// What `check` derives from a subject.
 pub struct Derived {
+    /// The query with the mutation.
     pub mutated: Query,
+    /// What must hold between the two results.
     pub relation: Relation,
+    /// The rules by which that follows.
     pub rules: Vec<Rule>,
+    /// The mutators that were applied.
     pub mutators: Vec<&'static str>,
 }
 

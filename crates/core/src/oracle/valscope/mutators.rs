@@ -6,10 +6,13 @@ use super::relation::{Change, Nulls, Shift, Span};
 use crate::dialect::{Dialect, Feature};
 use crate::sql::*;
 
+/// A kind of local change whose effect on the expression's value is known.
 pub struct Mutator {
+    /// Its name in subjects.
     pub name: &'static str,
     /// What a hunt counts it as.
     pub note: &'static str,
+    /// Adds the changes that it has for a node.
     pub propose: fn(Node, &mut Proposals),
 }
 
@@ -71,6 +74,7 @@ pub const REFUSED: &[(&str, &str)] = &[("stddev-to-var", "STDDEV exceeds VAR whe
 /// A sample of one value has no variance.
 const SAMPLE: Change = Change { toward: Some(Up), nulls: Nulls::Mutated };
 
+/// The mutator of this name.
 pub fn by_name(name: &str) -> Option<&'static Mutator> {
     ALL.iter().find(|mutator| mutator.name == name)
 }

@@ -6,11 +6,14 @@
 /// The way from the original to the mutation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
+    /// More rows, or greater values.
     Up,
+    /// Fewer rows, or smaller values.
     Down,
 }
 
 impl Direction {
+    /// The other way.
     pub fn reversed(self) -> Direction {
         match self {
             Direction::Up => Direction::Down,
@@ -31,6 +34,7 @@ pub enum Span {
 }
 
 impl Span {
+    /// Rows are added or lost, as the direction says.
     pub fn toward(direction: Direction) -> Span {
         match direction {
             Direction::Up => Span::Grows,
@@ -38,6 +42,7 @@ impl Span {
         }
     }
 
+    /// The same, seen from the mutation.
     pub fn reversed(self) -> Span {
         match self {
             Span::Bijective => Span::Bijective,
@@ -59,6 +64,7 @@ impl Span {
 /// On which side a value may be NULL where its partner is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nulls {
+    /// Where one is NULL, both are.
     Alike,
     /// The original's may be NULL: `NULL-or-≤` when rows are added.
     Original,
@@ -67,6 +73,7 @@ pub enum Nulls {
 }
 
 impl Nulls {
+    /// The same, seen from the mutation.
     pub fn reversed(self) -> Nulls {
         match self {
             Nulls::Alike => Nulls::Alike,
@@ -89,20 +96,25 @@ impl Nulls {
 pub struct Change {
     /// None: the two are equal, but for what `nulls` allows.
     pub toward: Option<Direction>,
+    /// Where one of the two may be NULL alone.
     pub nulls: Nulls,
 }
 
 impl Change {
+    /// No change: the two are equal.
     pub const NONE: Change = Change { toward: None, nulls: Nulls::Alike };
 
+    /// A change this way that makes nothing NULL.
     pub fn toward(direction: Direction) -> Change {
         Change { toward: Some(direction), nulls: Nulls::Alike }
     }
 
+    /// The same, where one side may also be NULL.
     pub fn or_null(self, nulls: Nulls) -> Change {
         Change { nulls, ..self }
     }
 
+    /// Whether the two are equal.
     pub fn is_none(self) -> bool {
         self == Change::NONE
     }
@@ -131,6 +143,7 @@ impl Change {
 /// How a predicate relates to its mutation, on a row and the row's partner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shift {
+    /// It is the same.
     None,
     /// Pointwise in FALSE < NULL < TRUE.
     Strong(Direction),
@@ -139,6 +152,7 @@ pub enum Shift {
 }
 
 impl Shift {
+    /// The way that it goes, strong or weak.
     pub fn direction(self) -> Option<Direction> {
         match self {
             Shift::None => None,
@@ -165,12 +179,16 @@ impl Shift {
 /// What is predicted of two results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Relation {
+    /// Which rows of one have a partner in the other.
     pub span: Span,
+    /// What is predicted of each column.
     pub columns: Vec<Column>,
 }
 
+/// What is predicted of a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Column {
+    /// How a value relates to its partner.
     pub change: Change,
     /// Its values went through a division: they are compared with a tolerance.
     pub rounded: bool,

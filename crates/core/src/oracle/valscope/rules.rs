@@ -10,15 +10,17 @@ use crate::sql::{BinaryOp, Truth};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stopped(pub &'static str);
 
+/// No rule: one operand goes up, the other down.
 pub const OPPOSITE: Stopped = Stopped("changes that go opposite ways");
 
 macro_rules! rules {
     ($($rule:ident $note:literal,)*) => {
-        /// The rows of the table.
+        /// A row of the table: a rule by which a change passes through a part of a query.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Rule { $($rule,)* }
+        pub enum Rule { $(#[doc = $note] $rule,)* }
 
         impl Rule {
+            /// All rules.
             pub const ALL: &[Rule] = &[$(Rule::$rule,)*];
 
             /// What a hunt counts it as.
