@@ -1,6 +1,6 @@
 //! A finding as text: what a database developer reads, runs and pastes into a tracker.
 //!
-//! Pure functions from a [`Finding`] and its [`Dialect`](crate::dialect::Dialect); the evidence is data until it gets here.
+//! Pure functions from a [`Finding`](crate::finding::Finding) and its [`Dialect`](crate::dialect::Dialect); the evidence is data until it gets here.
 
 pub mod export;
 mod failure;

@@ -13,7 +13,7 @@ use crate::subject::TestCase;
 /// As long as a title gets.
 pub const LONGEST: usize = 90;
 
-/// What is wrong, in at most [`LONGEST`] characters: `LEFT JOIN with BETWEEN and a partial index loses rows`.
+/// What is wrong, in at most `LONGEST` characters: `LEFT JOIN with BETWEEN and a partial index loses rows`.
 pub fn title(finding: &Finding, dialect: &Dialect) -> String {
     let evidence = &finding.evidence;
     let parts = Parts::of(&blamed(finding, dialect), dialect);
