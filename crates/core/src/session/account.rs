@@ -37,7 +37,9 @@ impl Purpose {
 /// Statements, and the time the engine took for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent {
+    /// How many there were.
     pub statements: u64,
+    /// The engine's time in nanoseconds.
     pub nanos: u64,
 }
 
@@ -51,11 +53,14 @@ impl AddAssign for Spent {
 /// What was spent on the checks of an oracle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checking {
+    /// The questions whose answers are compared.
     pub arms: Spent,
+    /// Everything else that the checks ran.
     pub scaffolds: Spent,
 }
 
 impl Checking {
+    /// The engine's time for all of it.
     pub fn nanos(&self) -> u64 {
         self.arms.nanos + self.scaffolds.nanos
     }
@@ -64,11 +69,15 @@ impl Checking {
 /// What was spent, by purpose.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Account {
+    /// Building databases, and changing them between checks.
     pub build: Spent,
     /// By oracle.
     pub checks: BTreeMap<Cow<'static, str>, Checking>,
+    /// Looking for something new.
     pub guide: Spent,
+    /// Finding the parts of databases that are worth keeping.
     pub rehearsal: Spent,
+    /// Building the databases of failures again.
     pub confirm: Spent,
 }
 
