@@ -118,7 +118,9 @@ pub struct Group {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Denial {
+    /// Why they must not be used.
     pub reason: String,
+    /// The names.
     pub names: Vec<String>,
 }
 
