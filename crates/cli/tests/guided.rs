@@ -97,7 +97,7 @@ fn built_in_seeds_are_those_of_the_target() {
     assert_eq!(said.json()["guide"]["seeds"].as_u64(), Some(built_in as u64), "{}", said.stderr);
     assert!(entries(&directory.path().join("c")) >= built_in);
     let first = std::fs::read_to_string(directory.path().join("c/corpus/0-000000.json")).unwrap();
-    assert!(first.contains("\"features\":[]") && first.contains("CreateTable"), "{first}");
+    assert!(first.contains("\"features\":[]") && first.contains("create-table"), "{first}");
 }
 
 #[test]
