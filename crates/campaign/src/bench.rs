@@ -118,7 +118,7 @@ pub fn plain_and_counting(target: &str, observer: &mut dyn Observer) -> anyhow::
     let mut told = |step: dissent_engine::Step| observer.note(&step.to_string());
     let library = |source: Source| match source.path() {
         Some(path) => Ok(Library(path.to_path_buf())),
-        None => bail!("name a version other than the bundled one: sqlite@3.34.0"),
+        None => bail!("choose a version other than the bundled one, such as sqlite@3.34.0"),
     };
     Ok((library(target.obtain(&mut told)?)?, library(target.obtain_counting(&mut told)?)?))
 }

@@ -33,7 +33,8 @@ impl Build {
             Way::Command { command, engine } => {
                 progress(Step::Preparing { engine: self.name.clone() });
                 let said = said(command, Some(&self.name))?;
-                let place = said.last().with_context(|| format!("'{command} {}' says no path", self.name))?;
+                let place =
+                    said.last().with_context(|| format!("'{command} {}' printed no path", self.name))?;
                 target_of(engine, place)
             }
         };
@@ -46,7 +47,7 @@ pub fn released_versions(engine: &str, range: Option<&str>, only_here: bool) -> 
     let (from, to) = match range {
         Some(range) => {
             let Some((from, to)) = range.split_once("..") else {
-                bail!("'{range}' is not a range of versions: write A..B, A.. or ..B, such as 3.20.0..3.34.0");
+                bail!("invalid version range '{range}': use A..B, A.. or ..B, such as 3.20.0..3.34.0");
             };
             let bound = |text: &str| (!text.is_empty()).then(|| Version::parse(text));
             (bound(from), bound(to))
@@ -67,7 +68,7 @@ pub fn released_versions(engine: &str, range: Option<&str>, only_here: bool) -> 
         }
     }
     if builds.is_empty() {
-        bail!("there is no released version of {engine} to look at");
+        bail!("no released version of {engine} to check");
     }
     Ok(builds)
 }
@@ -95,7 +96,7 @@ pub fn own_builds(engine: &str, builds: &str) -> anyhow::Result<Vec<Build>> {
         said(builds, None)?.into_iter().map(build).collect()
     };
     if found.is_empty() {
-        bail!("'{builds}' has no builds: give a directory of them, or a command that lists revisions");
+        bail!("no builds in '{builds}': give a directory of builds, or a command that lists revisions");
     }
     Ok(found)
 }

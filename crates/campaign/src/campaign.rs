@@ -92,13 +92,13 @@ impl Campaign {
         config.settle()?;
         let (target, hunted) = (Target::parse(&config.target)?.to_string(), &file.config.target);
         if target != *hunted {
-            bail!("the campaign in {shown} hunts {hunted}, not {target}");
+            bail!("the campaign in {shown} tests {hunted}, not {target}");
         }
         let mut tested = Tested::obtain(&config, observer)?;
         let (version, then) = (&tested.engine_version, &file.engine_version);
         if version != then {
             bail!(
-                "the campaign in {shown} tested version {then} of {target}, which is now version {version}; start another one"
+                "the campaign in {shown} tested {target} version {then}, which is now version {version}; start a new hunt"
             );
         }
         config.target = target;
@@ -175,7 +175,7 @@ fn prepare(
     }
     let known = known_of(tested.dialect_name(), &tested.engine_version, &config.known)?;
     let catalog = catalog::obtain(&tested, false, observer).unwrap_or_else(|error| {
-        observer.note(&format!("hunting with few functions: {error:#}"));
+        observer.note(&format!("using few functions: {error:#}"));
         None
     });
     Ok(Plan { config, tested, catalog, known, position })

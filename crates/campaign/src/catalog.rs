@@ -57,7 +57,8 @@ pub fn obtain(
         operations,
     };
     if let Some(directory) = path.parent() {
-        std::fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))?;
+        std::fs::create_dir_all(directory)
+            .with_context(|| format!("cannot create {}", directory.display()))?;
     }
     record::replace(&path, &serde_json::to_string(&catalog)?)?;
     Ok(Some(KeptCatalog { path, catalog }))
@@ -107,13 +108,12 @@ fn probe(tested: &Tested, observer: &mut dyn Observer) -> anyhow::Result<(Vec<Sa
             return Ok((types, operations));
         }
         let Some((name, kind)) = current else {
-            return Err(ended.failure(&format!("the functions and operators of {target} cannot be probed")));
+            return Err(ended.failure(&format!("cannot probe the functions and operators of {target}")));
         };
-        let how =
-            if matches!(ended.how, End::Hung { .. }) { "it does not end".to_string() } else { ended.why() };
+        let how = if matches!(ended.how, End::Hung { .. }) { "it hangs".to_string() } else { ended.why() };
         let statement = ended.remains.statement.unwrap_or_default();
         operations.push(Operation::fatal(name.into(), kind, format!("{how}: {statement}")));
         done += 1;
     }
-    bail!("{target} dies of too many of its own functions")
+    bail!("too many functions crash {target}")
 }

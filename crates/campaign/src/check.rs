@@ -97,12 +97,11 @@ impl ScriptCheck {
             _ => {}
         })?;
         if let Some(why) = unreadable {
-            return Err(anyhow!("what the worker said cannot be read ({why})"));
+            return Err(anyhow!("cannot read the worker's message ({why})"));
         }
         if self.read.len() < self.scripts.len() {
             let fatal = crash::difference(&ended, 0);
-            let fatal =
-                fatal.ok_or_else(|| ended.failure("the worker that checks scripts ended too soon"))?;
+            let fatal = fatal.ok_or_else(|| ended.failure("the worker process ended too early"))?;
             let origin = Origin { database: self.read.len() as u64, ..fatal.origin };
             self.findings.push(Difference { origin, ..fatal });
             self.read.push(None);

@@ -111,7 +111,7 @@ impl Config {
             bail!("a campaign needs at least one worker");
         }
         self.oracles = choose_oracles(&self.oracles)?;
-        Policy::profile(&self.profile).context("the profile cannot be used")?;
+        Policy::profile(&self.profile).context("invalid profile")?;
         self.seeds = scripts::files(&self.seeds)?;
         let paths = self.seeds.iter_mut().chain(&mut self.known).chain(&mut self.log_statements);
         paths.for_each(|path| *path = absolute(path));
@@ -122,7 +122,7 @@ impl Config {
         if self.hang_limit < LEAST_HANG_LIMIT {
             let least = LEAST_HANG_LIMIT.as_secs();
             bail!(
-                "the hang limit must be at least {least}s: under load a shorter one takes delays for hangs"
+                "the hang limit must be at least {least}s: on a busy machine a shorter one mistakes delays for hangs"
             );
         }
         Ok(())
@@ -225,10 +225,7 @@ mod tests {
         assert!(refusal(unknown).starts_with("unknown oracle 'astrology'; available: norec, "));
         let misspelled = Config { profile: [("query.coma".to_string(), 1)].into(), ..Config::default() };
         let told = format!("{:#}", misspelled.clone().settle().unwrap_err());
-        assert_eq!(
-            told,
-            "the profile cannot be used: unknown choice 'query.coma'; the closest is 'query.comma'"
-        );
+        assert_eq!(told, "invalid profile: unknown choice 'query.coma'; did you mean 'query.comma'?");
         assert!(Config::default().settle().is_ok());
     }
 }

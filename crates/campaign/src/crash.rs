@@ -14,7 +14,12 @@ pub fn evidence(ended: &Ended) -> Option<Evidence> {
     match ended.how {
         End::Hung { after } => {
             let failure = Failure::Hang { seconds: after.as_secs() };
-            Some(evidence_of(ended, lost("hang".to_string(), "it did not end"), Class::Hang, failure))
+            Some(evidence_of(
+                ended,
+                lost("hang".to_string(), "the statement did not finish"),
+                Class::Hang,
+                failure,
+            ))
         }
         End::Crashed => {
             let cause = ended.cause();
@@ -48,7 +53,7 @@ fn evidence_of(ended: &Ended, error: SqlError, class: Class, failure: Failure) -
         relation: crash::RELATION.to_string(),
         arms: vec![arm],
         failure,
-        explanation: cut.then(|| "the script was too long for the journal and is cut".to_string()),
+        explanation: cut.then(|| "the script was too long for the journal and is truncated".to_string()),
     }
 }
 

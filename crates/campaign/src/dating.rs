@@ -73,7 +73,7 @@ impl Dating<'_> {
         let here: Vec<usize> = (0..versions.len()).filter(|at| versions[*at].here).collect();
         for round in 0.. {
             if round > 64 {
-                bail!("the search does not come to an end; please report this");
+                bail!("the bisection does not finish; please report this");
             }
             let mut wanted: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
             for (finding, chronicle) in chronicles.iter().enumerate() {

@@ -180,7 +180,7 @@ impl<'a> Intake<'a> {
                 self.store.move_to_unstable(&directory)
             }
             Err(error) => {
-                observer.note(&format!("{} could not be reduced: {error:#}", id(&directory)));
+                observer.note(&format!("cannot reduce {}: {error:#}", id(&directory)));
                 self.show(&finding, &directory, observer)
             }
         }

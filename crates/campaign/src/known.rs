@@ -34,7 +34,7 @@ fn read_all<'a>(dialect: &str, places: impl Iterator<Item = &'a PathBuf>) -> any
             Ok(Some(more)) => add_missing(&mut entries, more.known),
             // A directory need not know anything of every dialect; a file that is named must be there.
             Ok(None) if place.is_dir() => {}
-            Ok(None) => bail!("cannot read {}: there is no such file", file.display()),
+            Ok(None) => bail!("cannot read {}: no such file", file.display()),
             Err(error) => return Err(error),
         }
     }
@@ -54,7 +54,7 @@ fn add_missing(entries: &mut Vec<Known>, more: Vec<Known>) {
 /// `None`: there is no such file.
 fn read(file: &Path) -> anyhow::Result<Option<KnownFile>> {
     let Some(text) = read_text(file)? else { return Ok(None) };
-    let parsed = toml::from_str(&text).with_context(|| format!("{} cannot be understood", file.display()));
+    let parsed = toml::from_str(&text).with_context(|| format!("cannot parse {}", file.display()));
     parsed.map(Some)
 }
 
@@ -86,7 +86,7 @@ pub fn add_known(finding: &Path, new: NewEntry) -> anyhow::Result<(Known, PathBu
     let found = record::read(directory)?;
     if found.triage.signature.is_none() {
         let shown = directory.display();
-        bail!("{shown} is not reduced, so what it needs is not known; run `dissent reduce {shown}` first");
+        bail!("{shown} is not reduced; run `dissent reduce {shown}` first");
     }
     let name = new.id.unwrap_or_else(|| id(directory));
     let entry = Known::of(&found, name, new.status, new.reason, new.link);
@@ -99,7 +99,7 @@ pub fn add_known(finding: &Path, new: NewEntry) -> anyhow::Result<(Known, PathBu
 fn append(file: &Path, entry: &Known) -> anyhow::Result<()> {
     let present = read(file)?.unwrap_or_default();
     if present.known.iter().any(|known| known.id == entry.id) {
-        bail!("{} has an entry {} already; name this one with --id", file.display(), entry.id);
+        bail!("{} already has an entry {}; use --id to name this one", file.display(), entry.id);
     }
     let mut text = read_text(file)?.unwrap_or_default();
     if !text.is_empty() {
@@ -107,7 +107,7 @@ fn append(file: &Path, entry: &Known) -> anyhow::Result<()> {
     }
     text += &toml::to_string(&KnownFile { known: vec![entry.clone()] })?;
     if let Some(parent) = file.parent() {
-        fs::create_dir_all(parent).with_context(|| format!("cannot make {}", parent.display()))?;
+        fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))?;
     }
     record::replace(file, &text)
 }

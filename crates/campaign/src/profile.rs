@@ -21,9 +21,10 @@ use dissent_core::profile::{choices, sizes};
 pub fn read_profile(path: &Path) -> anyhow::Result<BTreeMap<String, u32>> {
     let shown = path.display();
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the profile {shown}"))?;
-    let table: toml::Table = toml::from_str(&text).with_context(|| format!("{shown} is not a profile"))?;
+    let table: toml::Table =
+        toml::from_str(&text).with_context(|| format!("{shown} is not a valid profile"))?;
     let mut profile = BTreeMap::new();
-    flatten("", &table, &mut profile).with_context(|| format!("{shown} is not a profile"))?;
+    flatten("", &table, &mut profile).with_context(|| format!("{shown} is not a valid profile"))?;
     Ok(profile)
 }
 
@@ -34,7 +35,7 @@ fn flatten(before: &str, table: &toml::Table, profile: &mut BTreeMap<String, u32
             toml::Value::Table(inner) => flatten(&name, inner, profile)?,
             toml::Value::Integer(weight) => {
                 let weight = u32::try_from(*weight)
-                    .with_context(|| format!("'{name}' is {weight}, which is not a weight"))?;
+                    .with_context(|| format!("'{name}' is {weight}; use a number from 0"))?;
                 profile.insert(full_name(name), weight);
             }
             other => bail!("'{name}' is a {}, not a number", other.type_str()),
@@ -79,7 +80,7 @@ mod tests {
     fn what_is_no_weight_is_refused_with_its_name() {
         let told = |text: &str| format!("{:#}", read(text).unwrap_err());
         assert!(told("[query]\ncomma = \"often\"").ends_with("'query.comma' is a string, not a number"));
-        assert!(told("[query]\ncomma = -1").contains("'query.comma' is -1, which is not a weight"));
-        assert!(told("query =").contains("is not a profile"));
+        assert!(told("[query]\ncomma = -1").contains("'query.comma' is -1; use a number from 0"));
+        assert!(told("query =").contains("is not a valid profile"));
     }
 }

@@ -34,10 +34,7 @@ pub fn directory_of(path: &Path) -> anyhow::Result<PathBuf> {
         (Some(name), Some(parent)) if name == FINDING_FILE => {
             Ok(if parent == Path::new("") { PathBuf::from(".") } else { parent.to_path_buf() })
         }
-        _ => bail!(
-            "{} is rewritten with the files beside it, so give a finding's directory or its {FINDING_FILE}",
-            path.display()
-        ),
+        _ => bail!("cannot rewrite {}: give the finding's directory or its {FINDING_FILE}", path.display()),
     }
 }
 

@@ -30,14 +30,16 @@ pub fn replay(finding: &Finding, tested: &Tested) -> anyhow::Result<Replay> {
         _ => {}
     })?;
     if let Some(why) = unreadable {
-        return Err(anyhow!("what the replay said cannot be read ({why})"));
+        return Err(anyhow!("cannot read the worker's message ({why})"));
     }
     let how = match (ended.how, ended.last_words.as_str()) {
-        (End::Hung { .. }, _) => "the last statement does not end".to_string(),
-        (End::Crashed, "") => format!("the process dies by {}", ended.cause()),
-        (End::Crashed, words) => format!("the process dies by {} ({words})", ended.cause()),
+        (End::Hung { .. }, _) => "the last statement hangs".to_string(),
+        (End::Crashed, "") => format!("the process crashes with {}", ended.cause()),
+        (End::Crashed, words) => format!("the process crashes with {} ({words})", ended.cause()),
         _ => {
-            return replayed.map(Replay::Checked).ok_or_else(|| ended.failure("the replay ended too soon"));
+            return replayed
+                .map(Replay::Checked)
+                .ok_or_else(|| ended.failure("the worker process ended too early"));
         }
     };
     Ok(Replay::Fatal { statement: ended.remains.statement.unwrap_or_default(), how })

@@ -45,7 +45,7 @@ pub fn files(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
         }
     }
     if let (true, Some(first)) = (files.is_empty(), paths.first()) {
-        bail!("there are no scripts (.{}) in {}", ENDINGS.join(", ."), first.display());
+        bail!("no scripts (.{}) in {}", ENDINGS.join(", ."), first.display());
     }
     Ok(files)
 }

@@ -69,7 +69,7 @@ impl CampaignFile {
             Some(1) => Ok(serde_json::from_value(from_format_1(json))?),
             Some(2) => Ok(serde_json::from_value(json)?),
             Some(format) => {
-                bail!("it has format {format}, and this version of Dissent reads formats 1 and 2")
+                bail!("it has format {format}, but this version of Dissent reads formats 1 and 2")
             }
             None => bail!("it has no format number"),
         }
@@ -119,11 +119,11 @@ impl Position {
 pub fn read_campaign(directory: &Path) -> anyhow::Result<CampaignFile> {
     let shown = directory.display();
     if !is_campaign(directory) {
-        bail!("{shown} holds no campaign of Dissent");
+        bail!("{shown} is not a campaign of Dissent");
     }
     let text = fs::read(directory.join(CAMPAIGN_FILE)).with_context(|| format!("cannot read {shown}"))?;
     let parsed = serde_json::from_slice(&text).map_err(anyhow::Error::new).and_then(CampaignFile::parse);
-    parsed.with_context(|| format!("{shown}/{CAMPAIGN_FILE} cannot be used"))
+    parsed.with_context(|| format!("cannot use {shown}/{CAMPAIGN_FILE}"))
 }
 
 /// How far a campaign was; none if it was killed before it began.
@@ -139,7 +139,7 @@ pub fn read_bugs(directory: &Path) -> anyhow::Result<Vec<Bug>> {
 /// What a campaign wrote of itself when it ended.
 pub fn read_summary(directory: &Path) -> anyhow::Result<Summary> {
     let summary = read_optional(&directory.join(SUMMARY_FILE))?;
-    summary.with_context(|| format!("{} holds no campaign that has ended", directory.display()))
+    summary.with_context(|| format!("{} is not a finished campaign", directory.display()))
 }
 
 fn read_optional<T: DeserializeOwned>(path: &Path) -> anyhow::Result<Option<T>> {
@@ -166,17 +166,15 @@ pub fn check_vacant(directory: &Path) -> anyhow::Result<()> {
         Ok(entries) => entries,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) if error.kind() == ErrorKind::NotADirectory => {
-            bail!("the output directory {shown} is a file; give another path with --out")
+            bail!("the output directory {shown} is a file; choose another with --out")
         }
         Err(error) => bail!("cannot read the output directory {shown}: {error}"),
     };
     if directory.join(CAMPAIGN_FILE).exists() {
-        bail!(
-            "{shown} already holds a campaign; give another directory with --out, or remove this one first"
-        );
+        bail!("{shown} already contains a campaign; choose another directory with --out, or remove this one");
     }
     if entries.next().is_some() {
-        bail!("the output directory {shown} is not empty and not Dissent's; give another one with --out");
+        bail!("the output directory {shown} is not empty; choose another with --out");
     }
     Ok(())
 }
@@ -188,7 +186,7 @@ impl Store {
             Some(directory) => {
                 check_vacant(directory)?;
                 fs::create_dir_all(directory)
-                    .with_context(|| format!("cannot make the output directory {}", directory.display()))?;
+                    .with_context(|| format!("cannot create the output directory {}", directory.display()))?;
                 directory.to_path_buf()
             }
             None => create_default(&campaign.config.target)?,
@@ -209,7 +207,7 @@ impl Store {
         for kind in [FINDINGS, UNSTABLE] {
             let entries = fs::read_dir(root.join(kind)).into_iter().flatten().filter_map(Result::ok);
             for path in entries.map(|entry| entry.path()).filter(|path| is_hidden(path)) {
-                restore_or_remove(&path).with_context(|| format!("cannot clear away {}", path.display()))?;
+                restore_or_remove(&path).with_context(|| format!("cannot remove {}", path.display()))?;
             }
         }
         Ok(store)
@@ -251,7 +249,7 @@ impl Store {
     /// Two findings change places; at no moment is one of them missing.
     pub fn exchange(&self, one: &Path, other: &Path) -> anyhow::Result<()> {
         system::exchange(one, other)
-            .with_context(|| format!("cannot put {} in the place of {}", other.display(), one.display()))
+            .with_context(|| format!("cannot replace {1} by {0}", other.display(), one.display()))
     }
 
     /// Takes a finding away.
@@ -340,7 +338,7 @@ pub fn newest() -> anyhow::Result<PathBuf> {
     let campaigns = entries.filter(|path| is_campaign(path));
     campaigns
         .max_by_key(|path| (started(path), path.clone()))
-        .with_context(|| format!("there is no campaign under {}; name its directory", parent.display()))
+        .with_context(|| format!("no campaign in {}; give its directory", parent.display()))
 }
 
 /// The directories of a campaign's findings, by name.
@@ -407,7 +405,7 @@ fn holds_subject(directory: &Path, finding: &Finding) -> bool {
 fn create_default(target: &str) -> anyhow::Result<PathBuf> {
     let parent = Path::new(DEFAULT_PARENT);
     fs::create_dir_all(parent)
-        .context("cannot make the output directory dissent-out (--out names another place)")?;
+        .context("cannot create the output directory dissent-out (--out chooses another)")?;
     let name = format!("{}-{}", file_name_safe(target), jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S"));
     for attempt in 1..100 {
         let suffix = if attempt == 1 { String::new() } else { format!("-{attempt}") };
@@ -415,10 +413,10 @@ fn create_default(target: &str) -> anyhow::Result<PathBuf> {
         match fs::create_dir(&directory) {
             Ok(()) => return Ok(directory),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            Err(error) => bail!("cannot make the output directory {}: {error}", directory.display()),
+            Err(error) => bail!("cannot create the output directory {}: {error}", directory.display()),
         }
     }
-    bail!("dissent-out holds too many campaigns of this second; give another directory with --out")
+    bail!("too many campaigns started in this second; choose a directory with --out")
 }
 
 fn file_name_safe(target: &str) -> String {

@@ -232,7 +232,7 @@ impl<'a> Supervisor<'a> {
                 self.write_position()?;
             }
             Event::Unstable(difference) => self.intake.take_unstable(*difference, self.tally.checks())?,
-            Event::Unreadable(why) => self.note(format!("what a worker said cannot be read ({why})")),
+            Event::Unreadable(why) => self.note(format!("cannot read a worker's message ({why})")),
             _ => {}
         }
         Ok(())
@@ -267,14 +267,14 @@ impl<'a> Supervisor<'a> {
     fn note_failure(&mut self, ended: &Ended) -> anyhow::Result<()> {
         let (remains, why) = (&ended.remains, ended.why());
         let place = match &remains.statement {
-            Some(_) => format!("in database {}, case {}", remains.database, remains.case),
+            Some(_) => format!("in database {}, test case {}", remains.database, remains.case),
             None => "before the first statement".to_string(),
         };
         self.failures_in_a_row += 1;
         if self.failures_in_a_row >= MOST_FAILURES_IN_A_ROW {
-            bail!("workers keep ending {place} ({why}), so the campaign stops");
+            bail!("workers keep failing {place} ({why}); stopping");
         }
-        self.note(format!("a worker ended {place} ({why})"));
+        self.note(format!("a worker failed {place} ({why})"));
         Ok(())
     }
 

@@ -42,7 +42,7 @@ impl Tested {
                 version = Some(engine_version);
             }
         })?;
-        let engine_version = version.ok_or_else(|| ended.failure(&format!("{target} cannot be opened")))?;
+        let engine_version = version.ok_or_else(|| ended.failure(&format!("cannot open {target}")))?;
         Ok(Tested { target: target.to_string(), engine_version, place })
     }
 

@@ -75,7 +75,7 @@ fn output_directories_that_hold_something() {
     let theirs = directory.path().join("theirs");
     fs::create_dir(&theirs).unwrap();
     fs::write(theirs.join("thesis.txt"), "years of work").unwrap();
-    hunt_is_refused(directory.path(), &["--out", "theirs"], "not empty and not Dissent's");
+    hunt_is_refused(directory.path(), &["--out", "theirs"], "is not empty");
     assert_eq!(fs::read_to_string(theirs.join("thesis.txt")).unwrap(), "years of work");
     hunt_is_refused(directory.path(), &["--out", "theirs/thesis.txt"], "is a file");
 
@@ -83,7 +83,7 @@ fn output_directories_that_hold_something() {
     fs::create_dir(directory.path().join("ours")).unwrap();
     let hunt = ["hunt", "--max-cases", "5", "--out", "ours"];
     assert!(matches!(run(dissent(directory.path()).args(hunt)).code, Some(0 | 1)));
-    hunt_is_refused(directory.path(), &["--out", "ours"], "already holds a campaign");
+    hunt_is_refused(directory.path(), &["--out", "ours"], "already contains a campaign");
 }
 
 #[test]

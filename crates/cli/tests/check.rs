@@ -129,7 +129,7 @@ fn what_cannot_be_checked_is_refused() {
     let check = |args: &[&str]| run(dissent(directory.path()).arg("check").args(args));
     check(&["nowhere.sql"]).refused_with("cannot read nowhere.sql");
     fs::create_dir(directory.path().join("empty")).unwrap();
-    check(&["empty"]).refused_with("there are no scripts");
+    check(&["empty"]).refused_with("no scripts");
     write(directory.path(), "one.sql", &["SELECT 1"]);
     check(&["one.sql", "--oracles", "nothing"]).refused_with("unknown oracle 'nothing'");
     check(&["one.sql", "--target", "nosuch"]).refused_with("nosuch");

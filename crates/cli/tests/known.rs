@@ -29,7 +29,7 @@ fn an_entry_holds_what_the_finding_needs_and_is_written_once() {
         written.contains("fails = \"wrong-result\"") && written.contains("the index is broken"),
         "{written}"
     );
-    add(directory.path(), &path, &["--id", "broken-index"]).refused_with("has an entry broken-index already");
+    add(directory.path(), &path, &["--id", "broken-index"]).refused_with("already has an entry broken-index");
 
     let listed = run(dissent(directory.path()).args(["known", "sqlite", "--known", "known"]));
     assert!(

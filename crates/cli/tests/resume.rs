@@ -217,7 +217,7 @@ fn what_cannot_be_resumed_says_so() {
     let directory = tempfile::tempdir().unwrap();
     let resume =
         |more: &[&str]| run(dissent(directory.path()).args(["hunt", "--resume", "nowhere"]).args(more));
-    resume(&[]).refused_with("nowhere holds no campaign");
+    resume(&[]).refused_with("nowhere is not a campaign");
     let said = resume(&["--seed", "4"]);
     assert_eq!(said.code, Some(2));
     assert!(said.stderr.contains("--seed"), "{}", said.stderr);

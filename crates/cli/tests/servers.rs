@@ -19,7 +19,7 @@ fn obtained(directory: &Path) -> bool {
     let required = std::env::var("DISSENT_REQUIRE_ENGINES").as_deref() == Ok("1");
     assert!(said.code == Some(0) || !required, "{TARGET} is required: {}", said.stderr);
     if said.code != Some(0) {
-        eprintln!("SKIPPED, not passed: {TARGET} cannot be had: {}", said.stderr);
+        eprintln!("SKIPPED, not passed: {TARGET} is not available: {}", said.stderr);
     }
     said.code == Some(0)
 }

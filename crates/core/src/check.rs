@@ -18,7 +18,7 @@ pub const NO_SUBJECT: &str = "nothing in the query for this oracle";
 
 /// Of a virtual table it is not known what its columns are: some are parameters, which change the answer when they
 /// are compared with something, and R-trees keep 32-bit floats (SOUNDNESS 1). So it is with tables of the engine's own.
-pub const NOT_A_TABLE: &str = "a relation that is neither a table nor a view of the script";
+pub const NOT_A_TABLE: &str = "table or view that the script does not create";
 
 /// What was read of a script.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -48,7 +48,7 @@ fn size_name(field: &str) -> String {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProfileError {
     /// Nothing has this name.
-    #[error("unknown choice '{name}'; the closest is '{closest}'")]
+    #[error("unknown choice '{name}'; did you mean '{closest}'?")]
     Unknown {
         /// As the profile has it.
         name: String,

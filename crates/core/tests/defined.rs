@@ -75,7 +75,7 @@ fn every_recursion_that_is_drawn_ends_and_is_understood() {
             let sql = to_sql(&subject.tests[0], &dialect);
             match gate::undefined(&subject, &database, &dialect) {
                 // A variance rounds in the order in which its rows come.
-                Some("sum that is rounded by the order of rows") => {
+                Some("sum whose rounding depends on row order") => {
                     assert!(sql.contains("VAR") || sql.contains("STD"), "{sql}");
                 }
                 undefined => assert_eq!(undefined, None, "{sql}"),

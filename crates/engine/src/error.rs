@@ -11,30 +11,30 @@ pub enum EngineError {
     UnknownEngine { name: String, available: String },
 
     /// What follows the engine's name makes no sense.
-    #[error("'{target}' is not a target: write one of {forms}")]
+    #[error("invalid target '{target}': use one of {forms}")]
     MalformedTarget { target: String, forms: String },
 
     /// The address of a server makes no sense. It is not repeated: it may hold a password.
-    #[error("not a server address ({reason}): write {form}")]
+    #[error("invalid server URL ({reason}): use {form}")]
     MalformedAddress { reason: &'static str, form: String },
 
     /// No package has this version.
     #[error(
-        "{wanted} is not available; nearest: {} (`dissent engines` lists all; or give {instead})",
+        "{wanted} is not available; nearest: {} (`dissent engines` lists all; or use {instead})",
         nearest.join(", ")
     )]
     UnknownVersion { wanted: String, nearest: Vec<&'static str>, instead: String },
 
     /// No package has any version.
-    #[error("{engine} cannot be downloaded; give {instead}")]
+    #[error("{engine} cannot be downloaded; use {instead}")]
     NotObtainable { engine: String, instead: String },
 
     /// There is no instrumented build of this engine.
-    #[error("{engine} cannot be built with code coverage; --guide plan works everywhere")]
+    #[error("{engine} cannot be built with code coverage; use --guide plan")]
     NoCoverage { engine: String },
 
     /// The user named a library that is not there.
-    #[error("there is no file {}", .0.display())]
+    #[error("no such file: {}", .0.display())]
     NoSuchFile(PathBuf),
 
     /// The loader refuses a file.
@@ -42,27 +42,27 @@ pub enum EngineError {
     NotALibrary { path: PathBuf, reason: String },
 
     /// A library of something else.
-    #[error("{} is not a library of {engine}: it has no function {missing}", path.display())]
+    #[error("{} is not a {engine} library: it has no function {missing}", path.display())]
     NotItsLibrary { path: PathBuf, engine: &'static str, missing: &'static str },
 
     /// The engine is there and cannot be used.
-    #[error("{what} does not start: {reason}")]
+    #[error("cannot start {what}: {reason}")]
     NotStarted { what: String, reason: String },
 
     /// Databases of ours stay on somebody's server.
-    #[error("databases that were left on the server cannot be dropped: {reason}")]
+    #[error("cannot drop databases left on the server: {reason}")]
     NotSwept { reason: String },
 
     /// A program that downloads packages is not installed.
-    #[error("{client} is needed to obtain {what}: install it, or give {instead}")]
+    #[error("{client} is needed to download {what}: install it, or use {instead}")]
     MissingClient { client: String, what: String, instead: String },
 
     /// A download failed.
-    #[error("{client} could not get {package}: {reason}")]
+    #[error("{client} could not download {package}: {reason}")]
     NotDownloaded { client: String, package: String, reason: String },
 
     /// No C compiler is installed.
-    #[error("no C compiler '{compiler}' to build {what}: install one (or name it in CC), or give {instead}")]
+    #[error("no C compiler '{compiler}' to build {what}: install one (or set CC), or use {instead}")]
     NoCompiler { compiler: String, what: String, instead: String },
 
     /// The C compiler refused the engine's source.
@@ -70,14 +70,14 @@ pub enum EngineError {
     NotCompiled { compiler: String, what: String, reason: String },
 
     /// A package does not hold what its name says.
-    #[error("the package {package} should hold {wanted} but holds {found}; it was not kept")]
+    #[error("package {package} should contain {wanted} but contains {found}; it was discarded")]
     WrongVersion { package: String, wanted: String, found: String },
 
     /// The environment names no directory for caches.
-    #[error("no directory to keep engines in: set DISSENT_CACHE to one")]
+    #[error("no cache directory for engines: set DISSENT_CACHE")]
     NoCacheDirectory,
 
     /// The directory for caches, or for the data of a server, is read-only or full.
-    #[error("cannot write to {}: {error}; DISSENT_CACHE may name another directory", path.display())]
+    #[error("cannot write to {}: {error}; set DISSENT_CACHE to use another directory", path.display())]
     NotWritable { path: PathBuf, error: std::io::Error },
 }

@@ -133,7 +133,7 @@ impl Product {
         let malformed = |reason| EngineError::MalformedAddress { reason, form: self.form_of_address(start) };
         let url = ServerUrl::parse(&format!("{}{rest}", self.name)).map_err(malformed)?;
         if url.database().is_some() && self.descriptor.database.is_none() {
-            return Err(malformed("it names a database, and Dissent only uses those that it makes itself"));
+            return Err(malformed("it names a database, but Dissent only uses databases it creates itself"));
         }
         Ok(Choice::Server(url))
     }
@@ -158,7 +158,7 @@ impl Product {
                 self.installed(release, build, progress)?
             }
             (_, Build::Counting) => {
-                let engine = "a library or a server of your own".to_string();
+                let engine = "your own library or server".to_string();
                 return Err(EngineError::NoCoverage { engine });
             }
             (Choice::Library(path), _) => Location::Local { path: existing_file(path)?, version: None },
@@ -207,10 +207,12 @@ impl Product {
         format!("{start}USER:PASSWORD@HOST:PORT/{database}")
     }
 
-    /// What a user can give where a version cannot be obtained: `a library by sqlite:path=FILE`.
+    /// What a user can give where a version cannot be obtained: `sqlite:path=FILE (your own library)`.
     fn instead(&self) -> String {
-        let library = self.driver.loads_libraries().then(|| format!("a library by {}:path=FILE", self.name));
-        let server = self.address().map(|start| format!("a server by {}", self.form_of_address(&start)));
+        let library =
+            self.driver.loads_libraries().then(|| format!("{}:path=FILE (your own library)", self.name));
+        let server =
+            self.address().map(|start| format!("{} (a running server)", self.form_of_address(&start)));
         library.into_iter().chain(server).collect::<Vec<_>>().join(" or ")
     }
 
@@ -263,7 +265,7 @@ mod tests {
         assert_eq!(url.to_string(), "yellowbase://me:***@host/app");
         assert_eq!(
             product.choose("@2.1").unwrap_err().to_string(),
-            "YellowBase cannot be downloaded; give a server by yellowbase://USER:PASSWORD@HOST:PORT/DATABASE"
+            "YellowBase cannot be downloaded; use yellowbase://USER:PASSWORD@HOST:PORT/DATABASE (a running server)"
         );
     }
 }

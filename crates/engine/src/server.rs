@@ -166,7 +166,7 @@ impl Server {
                 return Err(words.map_or_else(|| status.to_string(), |words| format!("{words} ({status})")));
             }
             if start.elapsed() > limit {
-                return Err(format!("it is not ready after {} s ({failure})", limit.as_secs()));
+                return Err(format!("not ready after {} s ({failure})", limit.as_secs()));
             }
             sleep(Duration::from_millis(5));
         }

@@ -91,7 +91,7 @@ mod tests {
         assert!(told.starts_with(&format!("{} is not a shared library: ", path.display())), "{told}");
         assert_eq!(
             refusal(Path::new("libc.so.6")),
-            "libc.so.6 is not a library of SQLite: it has no function sqlite3_libversion"
+            "libc.so.6 is not a SQLite library: it has no function sqlite3_libversion"
         );
     }
 

@@ -123,33 +123,33 @@ mod tests {
         for (text, told) in [
             (
                 "sqlite@3.30.0",
-                "SQLite 3.30.0 is not available; nearest: 3.29.0, 3.30.1 (`dissent engines` lists all; or give a \
-                 library by sqlite:path=FILE)",
+                "SQLite 3.30.0 is not available; nearest: 3.29.0, 3.30.1 (`dissent engines` lists all; or use \
+                 sqlite:path=FILE (your own library))",
             ),
             (
                 "postgres@16.3",
-                "PostgreSQL 16.3 is not available; nearest: 16.2, 16.4 (`dissent engines` lists all; or give a \
-                 server by postgres://USER:PASSWORD@HOST:PORT/DATABASE)",
+                "PostgreSQL 16.3 is not available; nearest: 16.2, 16.4 (`dissent engines` lists all; or use \
+                 postgres://USER:PASSWORD@HOST:PORT/DATABASE (a running server))",
             ),
             (
                 "mysql@8.0",
-                "MySQL 8.0 is not available; nearest: 5.6, 9.7 (`dissent engines` lists all; or give a server by \
-                 mysql://USER:PASSWORD@HOST:PORT/)",
+                "MySQL 8.0 is not available; nearest: 5.6, 9.7 (`dissent engines` lists all; or use \
+                 mysql://USER:PASSWORD@HOST:PORT/ (a running server))",
             ),
-            ("tidb", "TiDB cannot be downloaded; give a server by tidb://USER:PASSWORD@HOST:PORT/"),
+            ("tidb", "TiDB cannot be downloaded; use tidb://USER:PASSWORD@HOST:PORT/ (a running server)"),
             (
                 "postgres://me:s3cret@localhost:port/",
-                "not a server address (its port is not a number): write \
+                "invalid server URL (its port is not a number): use \
                  postgres://USER:PASSWORD@HOST:PORT/DATABASE",
             ),
             (
                 "mysql://me@host/shop",
-                "not a server address (it names a database, and Dissent only uses those that it makes itself): \
-                 write mysql://USER:PASSWORD@HOST:PORT/",
+                "invalid server URL (it names a database, but Dissent only uses databases it creates itself): \
+                 use mysql://USER:PASSWORD@HOST:PORT/",
             ),
             (
                 "clickhouse://host",
-                "'clickhouse://host' is not a target: write one of clickhouse, clickhouse@VERSION, \
+                "invalid target 'clickhouse://host': use one of clickhouse, clickhouse@VERSION, \
                  clickhouse:path=FILE, clickhouse+http://USER:PASSWORD@HOST:PORT/",
             ),
         ] {
@@ -158,7 +158,7 @@ mod tests {
         for text in ["sqlite@", "sqlite:", "sqlite:path=", "sqlite:/x.so", "sqlite://host/"] {
             assert_eq!(
                 refusal(text),
-                format!("'{text}' is not a target: write one of sqlite, sqlite@VERSION, sqlite:path=FILE")
+                format!("invalid target '{text}': use one of sqlite, sqlite@VERSION, sqlite:path=FILE")
             );
         }
     }
@@ -167,7 +167,7 @@ mod tests {
     fn a_missing_library_is_named() {
         let target = Target::parse("sqlite:path=/nowhere/libsqlite3.so").unwrap();
         let error = target.obtain(&mut |_| {}).unwrap_err();
-        assert_eq!(error.to_string(), "there is no file /nowhere/libsqlite3.so");
+        assert_eq!(error.to_string(), "no such file: /nowhere/libsqlite3.so");
     }
 
     #[test]

@@ -36,10 +36,10 @@ impl ServerUrl {
         if url.address.path().matches('/').count() > 1
             || url.address.query().or(url.address.fragment()).is_some()
         {
-            return Err("nothing may follow the database, and options are not supported");
+            return Err("options and anything after the database are not supported");
         }
         if url.address.password() == Some(HIDDEN) {
-            return Err("its password was not kept; give the whole address again");
+            return Err("its password was not saved; give the full URL again");
         }
         Ok(url)
     }
@@ -130,7 +130,7 @@ mod tests {
         assert!(!format!("{url:?}").contains("s3cret"));
         let json = serde_json::to_string(&url).unwrap();
         assert_eq!(serde_json::from_str::<ServerUrl>(&json).unwrap(), url);
-        assert!(ServerUrl::parse(&url.to_string()).unwrap_err().starts_with("its password was not kept"));
+        assert!(ServerUrl::parse(&url.to_string()).unwrap_err().starts_with("its password was not saved"));
     }
 
     #[test]
@@ -147,11 +147,8 @@ mod tests {
             ("postgres:/x", "it has no '://'"),
             ("postgres://", "it names no host"),
             ("postgres://h:x/", "its port is not a number"),
-            (
-                "postgres://h/db?sslmode=require",
-                "nothing may follow the database, and options are not supported",
-            ),
-            ("postgres://h/db/more", "nothing may follow the database, and options are not supported"),
+            ("postgres://h/db?sslmode=require", "options and anything after the database are not supported"),
+            ("postgres://h/db/more", "options and anything after the database are not supported"),
             ("postgres://a b/", "it is not a URL"),
         ] {
             assert_eq!(ServerUrl::parse(text).unwrap_err(), wrong, "{text}");

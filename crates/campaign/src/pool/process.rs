@@ -38,11 +38,11 @@ impl Process {
     /// Starts a worker on a task. Its events come out of the stream.
     pub fn spawn(place: &Workplace, task: &Task) -> anyhow::Result<(Process, ChildStdout)> {
         if worker::is_asked() {
-            bail!("this program has to call dissent_campaign::run_worker_if_asked() first of all in main");
+            bail!("call dissent_campaign::run_worker_if_asked() first in main");
         }
-        let memory = system::memory_file(journal::BYTES as u64).context("cannot make a journal")?;
+        let memory = system::memory_file(journal::BYTES as u64).context("cannot create a journal")?;
         let journal = Journal::new(&memory)?;
-        let stderr = system::memory_file(0).context("cannot make a file for a worker's messages")?;
+        let stderr = system::memory_file(0).context("cannot create a file for a worker's messages")?;
         // Not `current_exe`: this one still works after the program on disk was replaced or removed.
         let mut command = Command::new("/proc/self/exe");
         command.arg0(NAME).env("RUST_BACKTRACE", "0");

@@ -62,7 +62,7 @@ impl Checker {
         // A process that somebody else ended says nothing about the subject: another one is asked.
         match self.attempt(case)? {
             Some(answer) => Ok(answer),
-            None => self.attempt(case)?.context("the processes that check keep being ended from outside"),
+            None => self.attempt(case)?.context("worker processes keep being killed from outside"),
         }
     }
 
@@ -88,7 +88,7 @@ impl Checker {
             return Ok(worker);
         }
         let task = Task::CheckSubjects(self.task.clone());
-        let worker = self.pool.start(&task).context("cannot start a process to check in")?;
+        let worker = self.pool.start(&task).context("cannot start a worker process")?;
         self.worker = Some(worker);
         Ok(worker)
     }
@@ -115,7 +115,7 @@ impl Checker {
                 Ok(Some(Answer::Fails { evidence: Box::new(evidence), setup_failures: Vec::new() }))
             }
             None if ended.how == End::FromOutside => Ok(None),
-            None => Err(ended.failure("the process that checks ended too soon")),
+            None => Err(ended.failure("the worker process ended too early")),
         }
     }
 

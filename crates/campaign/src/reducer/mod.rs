@@ -249,10 +249,10 @@ fn read_text(statement: &mut Statement, dialect: &Dialect) {
 fn why_unstable(answer: &Answer) -> String {
     match answer {
         Answer::Fails { evidence, .. } => {
-            format!("in a process of its own it fails otherwise ({})", evidence.class)
+            format!("fails differently in a new process ({})", evidence.class)
         }
-        Answer::Holds { .. } => "in a process of its own it does not fail".to_string(),
-        Answer::CannotTell { reason } => format!("in a process of its own it cannot be told: {reason}"),
+        Answer::Holds { .. } => "does not fail in a new process".to_string(),
+        Answer::CannotTell { reason } => format!("cannot be checked in a new process: {reason}"),
     }
 }
 

@@ -31,7 +31,7 @@ pub struct CorpusStore<'a> {
 impl<'a> CorpusStore<'a> {
     pub fn open(task: &'a HuntTask) -> anyhow::Result<CorpusStore<'a>> {
         fs::create_dir_all(&task.corpus)
-            .with_context(|| format!("cannot make the corpus {}", task.corpus.display()))?;
+            .with_context(|| format!("cannot create the corpus {}", task.corpus.display()))?;
         let mut store = CorpusStore { task, known: BTreeSet::new(), next: 0, looked: 0 };
         // Behind what a predecessor kept.
         let own = format!("{}-", task.worker);

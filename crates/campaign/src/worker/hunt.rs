@@ -104,7 +104,7 @@ fn walk(
 /// What was found out about an engine earlier.
 pub fn read_catalog(path: &Path) -> anyhow::Result<Catalog> {
     let bytes = std::fs::read(path).with_context(|| format!("cannot read the catalog {}", path.display()))?;
-    serde_json::from_slice(&bytes).with_context(|| format!("{} is not a catalog", path.display()))
+    serde_json::from_slice(&bytes).with_context(|| format!("{} is not a valid catalog", path.display()))
 }
 
 pub fn oracles(names: &[String]) -> anyhow::Result<Vec<&'static dyn Oracle>> {

@@ -63,7 +63,7 @@ pub fn report_panics() {
         let what = what.replace('\n', " ");
         let _ = writeln!(
             std::io::stderr(),
-            "dissent: a mistake in Dissent itself{place} ({what}); please report it with this line and the command you ran"
+            "dissent: this is a bug in Dissent{place} ({what}); please report it with this line and the command you ran"
         );
     }));
 }
@@ -75,7 +75,7 @@ fn run() -> anyhow::Result<i32> {
     let mut input = std::io::stdin().lock();
     input.read_line(&mut text)?;
     let job: Job = serde_json::from_str(&text)
-        .context("a worker is started by Dissent itself, with a job on standard input")?;
+        .context("workers are started by Dissent itself, with a job on standard input")?;
     drop(text);
     let mut events = Events::to_stdout();
     match perform(job, input, &mut events) {

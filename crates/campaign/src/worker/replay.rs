@@ -34,7 +34,7 @@ pub fn run(
 fn check(case: &TestCase, session: &mut Session) -> anyhow::Result<CheckOutcome> {
     let name = &case.subject.oracle;
     let oracle = oracle::by_name(name).with_context(|| {
-        format!("the finding was made by the oracle '{name}', which this version of Dissent does not have")
+        format!("the finding needs the oracle '{name}', which this version of Dissent does not have")
     })?;
     let verdict = walk::replay(case, oracle, session).map_err(|trouble| anyhow!(trouble))?;
     // Memory that a statement broke may be noticed only when it is given back.

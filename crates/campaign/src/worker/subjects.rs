@@ -36,7 +36,7 @@ pub fn run(
 fn check(task: &SubjectsTask, case: &TestCase, session: &mut Session) -> anyhow::Result<Checked> {
     let name = &case.subject.oracle;
     let oracle = oracle::by_name(name).with_context(|| {
-        format!("the finding was made by the oracle '{name}', which this version of Dissent does not have")
+        format!("the finding needs the oracle '{name}', which this version of Dissent does not have")
     })?;
     let trouble = |trouble| anyhow!("{trouble}");
     let (setup_failures, outcome) = match walk::rebuild(case, session).map_err(trouble)? {

@@ -77,7 +77,7 @@ pub fn norec_finding(setup: &[&str]) -> Finding {
         case: TestCase { setup, subject: Subject::new("norec", query) },
         evidence: Evidence {
             class: Class::WrongRows,
-            relation: "WHERE keeps as many rows as the predicate is TRUE on".to_string(),
+            relation: "WHERE keeps as many rows as make the predicate TRUE".to_string(),
             arms: Vec::new(),
             failure: Failure::Counts { first: 0, second: 1 },
             explanation: None,

@@ -146,13 +146,13 @@ impl Why {
     pub fn text(self) -> &'static str {
         match self {
             Why::Denied => "denied by the dialect's file",
-            Why::Volatile => "volatile by the engine's own word",
-            Why::Unsteady => "gives two answers to one question",
-            Why::OrderDependent => "its answer may depend on the order of rows",
-            Why::UnknownType => "takes a type of which no value is known",
+            Why::Volatile => "volatile, according to the engine",
+            Why::Unsteady => "gives different results for the same arguments",
+            Why::OrderDependent => "its result may depend on the order of rows",
+            Why::UnknownType => "takes a type without known values",
             Why::Fails => "no arguments tried were accepted",
             Why::Crashes => "crashes the engine",
-            Why::NotDrawn => "the generator has no place for it",
+            Why::NotDrawn => "the generator does not support it",
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::{embedded, hash};
 #[derive(Debug, thiserror::Error)]
 pub enum DialectError {
     /// No file has this name.
-    #[error("there is no dialect '{0}'")]
+    #[error("unknown dialect '{0}'")]
     Unknown(String),
     /// The file does not say what it must, or says what nobody knows.
     #[error("dialects/{name}.toml: {error}")]

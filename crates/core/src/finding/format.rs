@@ -19,7 +19,7 @@ pub enum FormatError {
     NotAFinding,
     /// A newer version of Dissent wrote it.
     #[error(
-        "has format {0}, and this version of Dissent reads formats 1 to {FINDING_FORMAT}: use the version that wrote it"
+        "has format {0}, but this version of Dissent reads formats 1 to {FINDING_FORMAT}: use the version that wrote it"
     )]
     Unknown(u64),
     /// Something in it is missing or makes no sense.

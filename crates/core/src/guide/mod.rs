@@ -60,8 +60,8 @@ impl Kind {
     /// What its features are called.
     pub fn features(self) -> &'static str {
         match self {
-            Kind::Coverage => "edges of the engine's code",
-            Kind::Plan => "steps of plans",
+            Kind::Coverage => "code edges",
+            Kind::Plan => "plan steps",
             Kind::None => "nothing",
         }
     }

@@ -34,7 +34,7 @@ impl Reading {
         match (statements.pop(), statements.is_empty()) {
             (Some(statement), true) => Ok(statement),
             (None, _) => Err("it is empty".to_string()),
-            (Some(_), false) => Err("it is several statements".to_string()),
+            (Some(_), false) => Err("it contains several statements".to_string()),
         }
     }
 }

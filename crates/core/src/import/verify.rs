@@ -7,7 +7,7 @@ use crate::session::Session;
 use crate::sql::{Name, Query, Select, SelectItem, Statement, TableRef};
 
 /// Why a statement is kept as text though it was lowered.
-pub const ANSWERED_OTHERWISE: &str = "the engine answers otherwise for our rendering of it";
+pub const ANSWERED_OTHERWISE: &str = "the engine gives another answer to Dissent's rendering of it";
 
 /// How often a script is run anew without a statement that does otherwise, before all of them are kept as text.
 const PASSES: usize = 8;

@@ -41,7 +41,7 @@ pub struct Prober<'s, 'e> {
 pub(super) type Tried = (u16, bool);
 
 /// Why an aggregate of floats is not used.
-const ROUNDED: &str = "each step is rounded";
+const ROUNDED: &str = "it rounds at each step";
 
 /// Rows of the tables of samples.
 #[derive(Clone, Copy)]
@@ -114,7 +114,10 @@ impl<'s, 'e> Prober<'s, 'e> {
             return unusable(Why::Denied, reason);
         }
         if lists(&self.dialect.volatile, &candidate.name) {
-            return unusable(Why::Denied, "time, randomness, or what is seen of the session or of storage");
+            return unusable(
+                Why::Denied,
+                "reads the time, the session or how values are stored, or is random",
+            );
         }
         if candidate.kind == OperationKind::Aggregate && lists(&self.dialect.order_dependent, &candidate.name)
         {
@@ -124,10 +127,10 @@ impl<'s, 'e> Prober<'s, 'e> {
             (_, Some(Volatility::Volatile)) => return unusable(Why::Volatile, ""),
             // Which of several peers comes first is not defined (SOUNDNESS 0.5).
             (OperationKind::Window, _) if !self.dialect.can(Feature::UniqueKeys) => {
-                return unusable(Why::NotDrawn, "no key puts the rows of a table in a total order");
+                return unusable(Why::NotDrawn, "tables have no key to give their rows a total order");
             }
             (OperationKind::Window, _) if !self.dialect.can(Feature::WindowFunctions) => {
-                return unusable(Why::NotDrawn, "the dialect's file knows no windows");
+                return unusable(Why::NotDrawn, "the dialect has no window functions");
             }
             _ => {}
         }
@@ -472,7 +475,7 @@ impl<'s, 'e> Prober<'s, 'e> {
             let rows = order.into_iter().map(|row| insert(name.clone(), self.row(row)));
             for statement in std::iter::once(create).chain(rows).collect::<Vec<_>>() {
                 if let Reply::Failed(error) = self.session.try_run(&statement)? {
-                    return Err(Trouble(format!("the table to probe with cannot be made: {error}")));
+                    return Err(Trouble(format!("cannot create the sample table: {error}")));
                 }
             }
         }

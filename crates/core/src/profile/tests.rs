@@ -252,11 +252,11 @@ fn what_is_wrong_with_a_profile_is_told() {
         |name: &str, value| Policy::profile(&[(name.to_string(), value)].into()).unwrap_err().to_string();
     assert_eq!(
         error("query.joins.kind/left", 1),
-        "unknown choice 'query.joins.kind/left'; the closest is 'query.join.kind/left'"
+        "unknown choice 'query.joins.kind/left'; did you mean 'query.join.kind/left'?"
     );
     assert_eq!(
         error("size.max-table", 1),
-        "unknown choice 'size.max-table'; the closest is 'size.max-tables'"
+        "unknown choice 'size.max-table'; did you mean 'size.max-tables'?"
     );
     assert_eq!(error("query.comma", 101), "'query.comma' is 101, but can be at most 100");
     assert_eq!(error("size.max-tables", 0), "'size.max-tables' is 0, but must be at least 1");

@@ -250,7 +250,7 @@ impl Visit<'_, '_, '_> {
         let oracle = self.walk.oracle(&mut rng);
         let (proposed, drawn, _) = self.draw(rng, |generator| oracle.propose(generator));
         let Some(Proposal { brings, subject }) = proposed else {
-            self.skip(oracle, "no subject for this database");
+            self.skip(oracle, "nothing to test in this database");
             return Ok(Next::Case);
         };
         let failures = self.session.failures();
@@ -259,7 +259,7 @@ impl Visit<'_, '_, '_> {
         let before = self.session.database().history().len();
         let verdict = match built {
             true => self.check(&subject, oracle)?,
-            false => self.skip(oracle, "table that the engine does not take"),
+            false => self.skip(oracle, "table that the engine rejects"),
         };
         // Where a subject has many queries, some may fail though the operation is what it was tried for.
         let succeeded = self.session.failures() == failures || matches!(verdict, Verdict::Pass { .. });

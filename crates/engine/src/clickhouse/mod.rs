@@ -71,7 +71,8 @@ impl ClickhouseEngine {
         let refused = |reason: String| EngineError::NotStarted { what: what.clone(), reason };
         let home = Home::on_disk("clickhouse")?;
         let data = home.path().join("data");
-        let connection = api.connect(&data).ok_or_else(|| refused("it opens no connection".to_string()))?;
+        let connection =
+            api.connect(&data).ok_or_else(|| refused("it does not open a connection".to_string()))?;
         ClickhouseEngine::open(Box::new(Library { connection, _home: home }), None).map_err(refused)
     }
 

@@ -76,7 +76,7 @@ impl Remote {
             Ok((_, body)) => Err(errors::error(String::from_utf8_lossy(&body).trim_end().to_string())),
             Err(ureq::Error::Timeout(_)) => {
                 let seconds = limit.as_secs();
-                let mut error = lost(format!("the statement went on for {seconds} s, beyond its time limit"));
+                let mut error = lost(format!("the statement ran for {seconds} s, beyond its time limit"));
                 error.code = "hang".to_string();
                 Err(error)
             }

@@ -86,7 +86,7 @@ impl DuckdbEngine {
         }
         if self.version.is_empty() {
             let Reply::Rows(rows) = self.run("SELECT library_version FROM pragma_version()") else {
-                return Err(Trouble("it does not tell its version".to_string()));
+                return Err(Trouble("it does not report its version".to_string()));
             };
             if let Some(Value::Text(version)) = rows.single() {
                 self.version = version.trim_start_matches('v').to_string();
@@ -123,7 +123,7 @@ impl DuckdbEngine {
         self.close();
         let settings = [("threads", "1".to_string()), ("memory_limit", self.memory_limit())];
         let (database, connection) =
-            self.api.open(&settings).map_err(|error| Trouble(format!("no database opens: {error}")))?;
+            self.api.open(&settings).map_err(|error| Trouble(format!("cannot open a database: {error}")))?;
         (self.database, self.connection) = (database, connection);
         (self.attached, self.altered) = (0, false);
         Ok(())
@@ -158,7 +158,7 @@ impl DuckdbEngine {
 
     fn query(&self, sql: &str) -> Result<QueryResult, SqlError> {
         let Ok(text) = CString::new(sql) else {
-            let message = "a statement ends at a NUL".to_string();
+            let message = "a statement cannot contain NUL".to_string();
             return Err(SqlError { class: ErrorClass::Syntax, code: String::new(), message });
         };
         self.answer(|connection, result| {
@@ -190,7 +190,7 @@ impl DuckdbEngine {
         let (message, number) = unsafe {
             let message = (common.duckdb_result_error)(&mut result.raw);
             let message = if message.is_null() {
-                "it said nothing".to_string()
+                "it printed nothing".to_string()
             } else {
                 CStr::from_ptr(message).to_string_lossy().into_owned()
             };

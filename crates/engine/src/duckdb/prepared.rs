@@ -27,7 +27,7 @@ impl Drop for Statement {
 impl DuckdbEngine {
     pub(super) fn compile(&self, sql: &str, types: &[DataType]) -> Result<Statement, SqlError> {
         let (Some(preparation), Ok(text)) = (&self.api.preparation, CString::new(sql)) else {
-            return Err(refused("this cannot be prepared".to_string()));
+            return Err(refused("the statement cannot be prepared".to_string()));
         };
         let mut statement = Statement { api: self.api, handle: null(), types: types.to_vec() };
         let (code, interrupted) = self.watched(|connection| {
@@ -41,7 +41,7 @@ impl DuckdbEngine {
         let message = unsafe {
             let message = (preparation.duckdb_prepare_error)(statement.handle);
             if message.is_null() {
-                "it said nothing".to_string()
+                "it printed nothing".to_string()
             } else {
                 CStr::from_ptr(message).to_string_lossy().into_owned()
             }
@@ -79,7 +79,7 @@ impl DuckdbEngine {
         }
         for (at, value) in values.iter().enumerate() {
             if preparation.bind(statement, at, value) != 0 {
-                return Err(refused(format!("parameter {} does not take {value}", at + 1)));
+                return Err(refused(format!("parameter {} does not accept {value}", at + 1)));
             }
         }
         let mut result = self.answer(|_, result: &mut RawResult| {

@@ -16,7 +16,8 @@ pub fn beside(library: &Path) -> PathBuf {
 pub fn make(arrival: &Arrival, library: &Path) -> Result<(), EngineError> {
     let not_read = |reason: String| EngineError::NotALibrary { path: library.to_path_buf(), reason };
     let bytes = std::fs::read(library).map_err(|error| not_read(error.to_string()))?;
-    let wanted = undefined_symbols(&bytes).ok_or_else(|| not_read("it is no 64-bit ELF file".to_string()))?;
+    let wanted =
+        undefined_symbols(&bytes).ok_or_else(|| not_read("it is not a 64-bit ELF file".to_string()))?;
     let python: Vec<&str> =
         wanted.into_iter().filter(|name| name.starts_with("Py") || name.starts_with("_Py")).collect();
     if python.is_empty() {

@@ -83,7 +83,7 @@ impl Installed {
                 Ok(Installed { name: name.to_string(), program, file, root: root.to_path_buf() })
             }
             None => {
-                let reason = format!("there is no program of a server in {}", tree.display());
+                let reason = format!("no server program in {}", tree.display());
                 Err(EngineError::NotStarted { what: name.to_string(), reason })
             }
         }

@@ -192,7 +192,7 @@ impl MysqlEngine {
                 self.reset()?;
             }
         }
-        Ok(over_limit(format!("no end after {} ms", self.patience().as_millis())))
+        Ok(over_limit(format!("no result after {} ms", self.patience().as_millis())))
     }
 
     /// The connection broke: our own server tells how it ended.
@@ -246,10 +246,7 @@ fn read<P: Protocol>(mut result: QueryResult<'_, '_, '_, P>, limits: &Limits) ->
             let cell = cell.and_then(|cell| binary::spelled(cell, column));
             let size = cell.as_ref().map_or(0, |bytes| bytes.len() as u64);
             if size > room {
-                return Ok(Reply::Failed(over_limit(format!(
-                    "a result of over {} bytes",
-                    limits.memory_bytes
-                ))));
+                return Ok(Reply::Failed(over_limit(format!("more than {} bytes", limits.memory_bytes))));
             }
             room -= size;
             values.push(values::value(cell, column));
@@ -283,7 +280,7 @@ fn is_late(error: &mysql::Error) -> bool {
 }
 
 fn trouble(error: &mysql::Error) -> Trouble {
-    Trouble(format!("the server cannot be used: {}", told(error)))
+    Trouble(format!("cannot use the server: {}", told(error)))
 }
 
 impl Engine for MysqlEngine {

@@ -29,7 +29,7 @@ pub fn install(arrival: &Arrival) -> Result<String, EngineError> {
     let unwritable = not_writable(arrival.kept);
     std::fs::rename(arrival.downloaded, &programs).map_err(&unwritable)?;
     tidy(&programs).map_err(&unwritable)?;
-    let found = version_of(&programs).unwrap_or_else(|| "programs that do not run".to_string());
+    let found = version_of(&programs).unwrap_or_else(|| "programs that do not run here".to_string());
     if arrival.release.is(&found) {
         private::make_template(arrival.kept, &arrival.wanted.name)?;
     }

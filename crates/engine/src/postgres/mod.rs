@@ -210,7 +210,7 @@ impl PostgresEngine {
         let (code, message) = match &mut self.host.ownership {
             _ if hung => {
                 let seconds = (Duration::from_millis(self.limits.millis) + GRACE).as_secs();
-                ("hang", format!("the statement went on for {seconds} s, beyond its time limit"))
+                ("hang", format!("the statement ran for {seconds} s, beyond its time limit"))
             }
             Ownership::Private { private, .. } => {
                 let words = private.last_words();
@@ -236,7 +236,7 @@ impl Engine for PostgresEngine {
             true if worn => self.renew(false).or_else(|_| self.renew(true)),
             _ => self.renew(true),
         };
-        renewed.map_err(|reason| Trouble(format!("{} cannot be reset: {reason}", self.host.name)))
+        renewed.map_err(|reason| Trouble(format!("cannot reset {}: {reason}", self.host.name)))
     }
 
     fn execute(&mut self, sql: &str) -> Result<Reply, Trouble> {

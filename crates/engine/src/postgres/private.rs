@@ -168,10 +168,10 @@ pub fn make_template(installation: &Path, name: &str) -> Result<(), EngineError>
         Some(status) if status.success() => {}
         Some(status) => {
             let log = initdb.log();
-            let words = log.lines().find(|line| line.contains("error")).unwrap_or("it said nothing");
+            let words = log.lines().find(|line| line.contains("error")).unwrap_or("it printed nothing");
             return Err(failed(format!("initdb: {words} ({status})")));
         }
-        None => return Err(failed(format!("initdb did not end within {} s", START_LIMIT.as_secs()))),
+        None => return Err(failed(format!("initdb did not finish within {} s", START_LIMIT.as_secs()))),
     }
     copy_tree(&data, &installation.join(TEMPLATE), None).map_err(trouble)
 }

@@ -209,7 +209,9 @@ impl Wire {
                 Message::ErrorResponse(body) => return Err(io::Error::other(error_of(&body).message)),
                 Message::ReadyForQuery(_) => return Ok(()),
                 Message::NoticeResponse(_) => {}
-                _ => return Err(io::Error::other("the server asks for a way to log in that is not known")),
+                _ => {
+                    return Err(io::Error::other("the server asks for an unsupported authentication method"));
+                }
             }
         }
     }
@@ -305,7 +307,7 @@ impl Wire {
                     reply = Reply::Failed(error);
                 }
                 Message::CopyInResponse(_) => {
-                    frontend::copy_fail("there is nothing to copy", &mut self.outgoing)?;
+                    frontend::copy_fail("COPY is not supported", &mut self.outgoing)?;
                     self.send()?;
                 }
                 Message::ReadyForQuery(body) => {
@@ -371,7 +373,7 @@ fn password(login: &Login) -> io::Result<&str> {
 }
 
 fn out_of_turn() -> io::Error {
-    io::Error::other("the server's log-in makes no sense")
+    io::Error::other("the server sent an invalid authentication message")
 }
 
 fn take_row(types: &[u32], body: &DataRowBody, rows: &mut Rows) -> io::Result<()> {

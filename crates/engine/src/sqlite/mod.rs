@@ -122,7 +122,7 @@ impl SqliteEngine {
         if code != codes::OK || self.db.is_null() {
             let reason = if self.db.is_null() { "no memory".to_string() } else { self.message() };
             self.close();
-            return Err(Trouble(format!("no database in memory can be opened: {reason}")));
+            return Err(Trouble(format!("cannot open an in-memory database: {reason}")));
         }
         // SAFETY: the connection is open; the meter lives as long as `self`, which closes it first.
         unsafe {
@@ -325,7 +325,7 @@ impl SqliteEngine {
                 };
                 let size = heap_size(&value);
                 if size > room {
-                    return Err(over_limit(format!("a result of over {} bytes", self.limits.memory_bytes)));
+                    return Err(over_limit(format!("more than {} bytes", self.limits.memory_bytes)));
                 }
                 room -= size;
                 values.push(value);

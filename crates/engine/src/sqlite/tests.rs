@@ -229,7 +229,7 @@ fn too_much_memory_is_a_limit() {
     assert_eq!((error.class, error.code.as_str()), (ErrorClass::Limit, "SQLITE_NOMEM"));
     // On our side: the rows of a result.
     let error = failure(&mut db, big);
-    assert_eq!((error.class, error.message.as_str()), (ErrorClass::Limit, "a result of over 8388608 bytes"));
+    assert_eq!((error.class, error.message.as_str()), (ErrorClass::Limit, "more than 8388608 bytes"));
     assert_eq!(row(&mut db, "SELECT count(*) FROM t"), [Value::Int(0)]);
 }
 

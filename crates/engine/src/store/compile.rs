@@ -65,7 +65,7 @@ impl Compiler {
             Ok(output) => {
                 let told = String::from_utf8_lossy(&output.stderr);
                 let line = told.lines().find(|line| line.contains("error")).or(told.lines().next());
-                Err(self.failed(wanted, line.unwrap_or("it said nothing").trim().to_string()))
+                Err(self.failed(wanted, line.unwrap_or("it printed nothing").trim().to_string()))
             }
             Err(error) if error.kind() == ErrorKind::NotFound => Err(self.missing(wanted)),
             Err(error) => Err(self.failed(wanted, error.to_string())),

@@ -64,7 +64,7 @@ fn source(download: &Download) -> Result<String, EngineError> {
     // Where it is not there, the keys that apt trusts anyway have to do.
     let line = line_for(download.package.version, &targets, keyring.is_file().then_some(keyring));
     line.ok_or_else(|| {
-        download.failed("apt-get", "the machine's own sources name no Debian mirror".to_string())
+        download.failed("apt-get", "this machine's package sources name no Debian mirror".to_string())
     })
 }
 

@@ -117,7 +117,7 @@ impl Download<'_> {
 
     fn downloaded(&self, directory: &Path, client: &str) -> Result<PathBuf, EngineError> {
         let file = std::fs::read_dir(directory).ok().and_then(|mut files| files.next()?.ok());
-        let file = file.ok_or_else(|| self.failed(client, "it left no file".to_string()))?;
+        let file = file.ok_or_else(|| self.failed(client, "it downloaded no file".to_string()))?;
         Ok(file.path())
     }
 
@@ -129,7 +129,7 @@ impl Download<'_> {
 
     /// The file that the package was wanted for, spelled without a `.` at its end.
     fn found(&self, file: PathBuf, client: &str) -> Result<PathBuf, EngineError> {
-        let missing = |_| self.failed(client, format!("there is no {} in it", self.package.path));
+        let missing = |_| self.failed(client, format!("it does not contain {}", self.package.path));
         file.canonicalize().map_err(missing)
     }
 
@@ -161,7 +161,7 @@ fn reason(complaint: &str) -> String {
     let error = lines().find(|line| line.to_ascii_lowercase().contains("error"));
     let told: Vec<&str> = error.into_iter().chain(lines().next_back()).collect();
     match told[..] {
-        [] => "it said nothing".to_string(),
+        [] => "it printed nothing".to_string(),
         [error, last] if error != last => format!("{error} ({last})"),
         [only, ..] => only.to_string(),
     }
@@ -179,7 +179,7 @@ mod tests {
     fn download(work: &Path) -> Download<'_> {
         static WANTED: LazyLock<Wanted> = LazyLock::new(|| Wanted {
             name: "SQLite 3.34.0".to_string(),
-            instead: "a library by sqlite:path=FILE".to_string(),
+            instead: "sqlite:path=FILE (your own library)".to_string(),
         });
         Download { package: &PACKAGE, work, wanted: &WANTED }
     }
@@ -189,8 +189,8 @@ mod tests {
         let error = download(Path::new("")).run(&mut Command::new("no-such-client")).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "no-such-client is needed to obtain SQLite 3.34.0: install it, or give a library by \
-             sqlite:path=FILE"
+            "no-such-client is needed to download SQLite 3.34.0: install it, or use sqlite:path=FILE (your own \
+             library)"
         );
     }
 
@@ -199,7 +199,7 @@ mod tests {
         let mut client = Command::new("sh");
         client.args(["-c", "echo warning: slow >&2; echo error: no network >&2; echo; exit 1"]);
         let error = download(Path::new("")).run(&mut client).unwrap_err();
-        assert_eq!(error.to_string(), "sh could not get sqlite3 5.0.2: error: no network");
+        assert_eq!(error.to_string(), "sh could not download sqlite3 5.0.2: error: no network");
     }
 
     #[test]
@@ -217,6 +217,6 @@ mod tests {
     fn a_package_without_the_file_is_said_so() {
         let work = tempfile::tempdir().unwrap();
         let error = download(work.path()).found(work.path().join("nothing"), "npm").unwrap_err();
-        assert_eq!(error.to_string(), "npm could not get sqlite3 5.0.2: there is no a.tar.gz!b/c.txt in it");
+        assert_eq!(error.to_string(), "npm could not download sqlite3 5.0.2: it does not contain a.tar.gz!b/c.txt");
     }
 }

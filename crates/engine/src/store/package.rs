@@ -70,7 +70,7 @@ fn parse(name: &str, table: &'static str) -> Vec<Release> {
         let fields: Vec<&str> = line.split('\t').collect();
         // Every table is read by a test.
         let [version, registry, package, package_version, path] = fields[..] else {
-            panic!("versions/{name}.tsv: five columns are wanted in: {line}");
+            panic!("versions/{name}.tsv: expected five columns in: {line}");
         };
         let registry = match (registry, registry.strip_prefix("cp")) {
             ("crate", _) => Registry::Crate,

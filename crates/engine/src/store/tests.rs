@@ -41,8 +41,8 @@ fn without_a_compiler_nothing_is_downloaded() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "no C compiler 'no-such-compiler' to build SQLite 3.30.1: install one (or name it in CC), or give a \
-         library by sqlite:path=FILE"
+        "no C compiler 'no-such-compiler' to build SQLite 3.30.1: install one (or set CC), or use \
+         sqlite:path=FILE (your own library)"
     );
 }
 
@@ -108,7 +108,7 @@ fn only_what_the_package_promised_is_kept() {
     assert_eq!(
         attempt("other", &pretender("3.31.0")).unwrap_err(),
         format!(
-            "the package {} should hold SQLite 3.30.1 but holds 3.31.0; it was not kept",
+            "package {} should contain SQLite 3.30.1 but contains 3.31.0; it was discarded",
             release.packages[0]
         )
     );

@@ -110,9 +110,9 @@ fn a_table_that_the_engine_refuses_is_skipped() {
             }
         });
         let (watcher, _) = fixture.walk(oracle::select(name), 3, Counting::cases(300));
-        let skipped = watcher.reasons.get("table that the engine does not take").copied().unwrap_or(0);
+        let skipped = watcher.reasons.get("table that the engine rejects").copied().unwrap_or(0);
         let proposed =
-            watcher.skips - watcher.reasons.get("no subject for this database").copied().unwrap_or(0);
+            watcher.skips - watcher.reasons.get("nothing to test in this database").copied().unwrap_or(0);
         assert!(skipped > 100 && skipped == proposed, "{name}: {:?}", watcher.reasons);
         assert_eq!((watcher.passes, watcher.findings.len(), watcher.unstable.len()), (0, 0, 0), "{name}");
     }

@@ -65,12 +65,12 @@ fn a_lost_row_is_reported() {
 
 #[test]
 fn rule_6_1_an_answer_that_depends_on_the_order_of_rows_is_not_compared() {
-    let representative = "values without one representative";
-    let rounded = "sum that is rounded by the order of rows";
+    let representative = "equal values that are not identical";
+    let rounded = "sum whose rounding depends on row order";
     for (select, reason) in [
         ("SELECT c0 FROM t0 LIMIT 2", "LIMIT without a total order"),
         ("SELECT group_concat(c0) FROM t0", "order-dependent aggregate"),
-        ("SELECT c0, COUNT(c1) FROM t0", "bare column beside an aggregate"),
+        ("SELECT c0, COUNT(c1) FROM t0", "bare column next to an aggregate"),
         ("SELECT DISTINCT c2 FROM t0", representative),
         ("SELECT DISTINCT * FROM t0", representative),
         ("SELECT DISTINCT CAST(c0 AS BLOB) FROM t0", representative),
@@ -102,7 +102,7 @@ fn rule_6_1_a_variance_does_not_decide_about_rows() {
     let setup = "CREATE TABLE t0(c0 INTEGER); INSERT INTO t0 VALUES (1), (2)";
     let select = "SELECT c0 FROM t0 GROUP BY c0 HAVING VAR_POP(c0) >= 0";
     let case = changing("index", setup, select, "CREATE INDEX i0 ON t0(c0)");
-    assert_skipped(lossy.check(&case), "sum that is rounded by the order of rows");
+    assert_skipped(lossy.check(&case), "sum whose rounding depends on row order");
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn rule_0_7_floats_that_differ_by_rounding_are_not_compared() {
         })
     };
     for case in asked_again("SELECT c3 FROM t0") {
-        assert_skipped(differing_by(1.0 + 1e-12).check(&case), "floats that differ by rounding");
+        assert_skipped(differing_by(1.0 + 1e-12).check(&case), "floats differ only by rounding");
         assert_eq!(evidence(differing_by(1.0 + 1e-6).check(&case)).class, Class::WrongValues);
     }
 }
@@ -134,7 +134,7 @@ fn rule_6_1_an_error_of_one_arm_is_validated() {
     }
     let overflows = "SELECT c0 FROM t0 WHERE c0 > 9 AND abs(-9223372036854775807 - c1) > 0";
     for case in asked_again(overflows) {
-        assert_skipped(failing().check(&case), "one arm is spared an error");
+        assert_skipped(failing().check(&case), "one arm avoids the error");
     }
     for case in asked_again("SELECT c9 FROM t0") {
         assert_skipped(lossy().check(&case), "all arms fail");

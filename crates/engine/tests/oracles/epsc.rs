@@ -43,7 +43,7 @@ fn message(evidence: &Evidence) -> String {
 }
 
 const NO_PLACE: &str = "parameter where only a literal means the same";
-const NO_TYPE: &str = "parameter of another type than its literal";
+const NO_TYPE: &str = "parameter with another type than its literal";
 
 // What the paper's listings say of the engines that are here. Listings 1 and 5 are of CockroachDB, 6, 9, 11 and
 // 15 of TiDB.
@@ -204,8 +204,8 @@ fn a_lost_row_is_found_and_without_the_bug_there_is_none() {
 #[test]
 fn rule_5_1_there_is_something_to_prepare_and_to_compare() {
     skipped(&in_sql(with("SELECT c0 FROM t0")), "no PREPARE in this dialect");
-    skipped(&steps("SELECT c9"), "no answer to compare");
-    skipped(&steps("PRAGMA automatic_index = 1"), "no answer to compare");
+    skipped(&steps("SELECT c9"), "no result to compare");
+    skipped(&steps("PRAGMA automatic_index = 1"), "no result to compare");
 }
 
 #[test]
@@ -312,10 +312,10 @@ fn rule_5_4_nothing_is_changed_that_both_arms_begin_with() {
     ] {
         let mut case = with(step);
         case.setup = sql("CREATE TABLE t9(c0 INT)");
-        skipped(&case, "change of a table that the case has not made");
+        skipped(&case, "change to a table that the test case did not create");
     }
     for step in ["DROP TABLE t0", "BEGIN", "ALTER TABLE t0 RENAME TO t1"] {
-        skipped(&with(step), "statement that EPSC does not look at");
+        skipped(&with(step), "statement that EPSC does not support");
     }
 }
 
@@ -334,7 +334,7 @@ fn rule_5_5_no_step_depends_on_which_row_comes_first() {
     assert_passes(check(&keyed("c0 INT, c1 INT UNIQUE", update)));
     skipped(&keyed("c0 INT", &format!("CREATE UNIQUE INDEX i0 ON t1(c0); {update}")), "update of a key");
     let rows = "INSERT OR REPLACE INTO t1 SELECT c0 FROM t0";
-    skipped(&keyed("c0 INT UNIQUE", rows), "rows of a query that meet a key");
+    skipped(&keyed("c0 INT UNIQUE", rows), "INSERT … SELECT into a table with a key");
     assert_passes(check(&keyed("c0 INT", rows)));
 }
 
@@ -347,7 +347,7 @@ fn rule_5_5_a_row_number_that_the_engine_draws_is_skipped() {
             "CREATE TABLE t1(c0 INTEGER UNIQUE, c1 INTEGER, PRIMARY KEY (c1)); INSERT INTO t1{insert}"
         ))
     };
-    let reason = "row number that the engine draws";
+    let reason = "rowid chosen by the engine";
     skipped(&keyed("(c0, c1) VALUES (1, NULL)"), reason);
     skipped(&keyed("(c0) VALUES (1)"), reason);
     skipped(&keyed("(c0, c1) VALUES (1, bound(5)), (2, 3 + 3)"), reason);
@@ -360,10 +360,10 @@ fn rule_5_6_the_gate_looks_at_queries_and_at_changes_before_them() {
         ("SELECT c0 FROM t0 LIMIT 2", "LIMIT without a total order"),
         ("INSERT INTO t0(c0) VALUES (random()); SELECT c0 FROM t0", "volatile function"),
         ("INSERT INTO t0(c0) VALUES (random())", "volatile function"),
-        ("SELECT SUM(c0 * 0.5) FROM t0 GROUP BY c0", "sum that is rounded by the order of rows"),
+        ("SELECT SUM(c0 * 0.5) FROM t0 GROUP BY c0", "sum whose rounding depends on row order"),
         (
             "CREATE TABLE t1(c0); INSERT INTO t1 VALUES (1), (2); SELECT DISTINCT c0 FROM t1",
-            "values without one representative",
+            "equal values that are not identical",
         ),
     ] {
         skipped(&with(step), reason);
@@ -384,7 +384,7 @@ fn rule_0_7_floats_that_differ_by_rounding_are_not_compared() {
         })
     };
     let case = with("SELECT AVG(0.5) FROM t0");
-    assert_skipped(differing_by(1.0 + 1e-12).check(&case), "floats that differ by rounding");
+    assert_skipped(differing_by(1.0 + 1e-12).check(&case), "floats differ only by rounding");
     let case = with("SELECT 0.5");
     assert_eq!(evidence(differing_by(1.0 + 1e-6).check(&case)).class, Class::WrongValues);
 }
@@ -399,7 +399,7 @@ fn rule_5_6_a_type_may_follow_from_a_parameters_place() {
         }
         reply
     });
-    assert_skipped(fixture.check(&steps("SELECT bound(5)")), "type that follows from a parameter's place");
+    assert_skipped(fixture.check(&steps("SELECT bound(5)")), "parameter type inferred from its context");
     // In SQL every parameter is cast.
     let steps = fixture.sql("SELECT CAST(bound(5) AS SIGNED)");
     assert_passes(fixture.check(&in_sql(of(steps))));
@@ -416,11 +416,11 @@ fn rule_5_6_an_error_of_one_arm_that_says_nothing_ends_the_case_if_it_was_a_chan
     };
     let change = |value: &str| with(&format!("CREATE TABLE t9(c0); INSERT INTO t9(c0) VALUES ({value})"));
     let limit = || failing(ErrorClass::Limit, "too much");
-    assert_skipped(limit().check(&change("bound(1)")), "one arm is over a limit");
+    assert_skipped(limit().check(&change("bound(1)")), "one arm exceeds a limit");
     assert_passes(limit().check(&with("SELECT 9")));
     let overflow = || failing(ErrorClass::Runtime, "malformed JSON");
     let spared = change("CASE WHEN 0 THEN json('{') ELSE bound(1) END");
-    assert_skipped(overflow().check(&spared), "one arm is spared an error");
+    assert_skipped(overflow().check(&spared), "one arm avoids the error");
     assert_eq!(evidence(overflow().check(&change("bound(1)"))).class, Class::ErrorDivergence);
 }
 
@@ -433,7 +433,7 @@ fn rule_5_6_a_parameter_may_be_refused_where_a_literal_is_not() {
             false => reply,
         });
     let case = steps("CREATE TABLE t0(c0 INTEGER); INSERT INTO t0(c0) VALUES (CAST(bound(1) AS INTEGER))");
-    assert_skipped(fixture.check(&case), "parameter that is refused where a literal is not");
+    assert_skipped(fixture.check(&case), "parameter rejected where a literal is accepted");
 }
 
 // Values that change, changes of rows, and both roads.

@@ -68,16 +68,16 @@ fn rule_0_2_errors_are_not_compared() {
     assert_skipped(failing(ErrorClass::Runtime, "", "").check(&case), "all arms fail");
     // Forced, the predicate fails as well: an optimizer may spare an error.
     let spared = failing(ErrorClass::Runtime, "WHERE", "SELECT t0.c0 >= 1 FROM t0").check(&case);
-    assert_skipped(spared, "one arm is spared an error");
+    assert_skipped(spared, "one arm avoids the error");
     // So does a column that is computed when it is read.
     let computed = failing(ErrorClass::Runtime, "WHERE", "SELECT * FROM t0").check(&case);
-    assert_skipped(computed, "one arm is spared an error");
+    assert_skipped(computed, "one arm avoids the error");
     // It may not make one up.
     assert_eq!(evidence(one_arm(ErrorClass::Runtime)).class, Class::ErrorDivergence);
-    assert_skipped(one_arm(ErrorClass::Limit), "one arm is over a limit");
+    assert_skipped(one_arm(ErrorClass::Limit), "one arm exceeds a limit");
     assert_skipped(one_arm(ErrorClass::Constraint), "one arm fails on a constraint");
-    assert_skipped(one_arm(ErrorClass::Semantic), "one arm is not accepted");
-    assert_skipped(one_arm(ErrorClass::Syntax), "one arm is not accepted");
+    assert_skipped(one_arm(ErrorClass::Semantic), "one arm is rejected");
+    assert_skipped(one_arm(ErrorClass::Syntax), "one arm is rejected");
     // What the engine calls internal is a finding whatever the other arm says.
     assert_eq!(evidence(one_arm(ErrorClass::Internal)).class, Class::InternalError);
 }
@@ -95,7 +95,7 @@ fn rule_0_2_errors_of_several_kinds_are_not_compared() {
         fixture.check(&case)
     };
     assert_skipped(two_arms(ErrorClass::Runtime, ErrorClass::Limit), "one arm fails at run time");
-    assert_skipped(two_arms(ErrorClass::Limit, ErrorClass::Runtime), "one arm is over a limit");
+    assert_skipped(two_arms(ErrorClass::Limit, ErrorClass::Runtime), "one arm exceeds a limit");
 }
 
 /// A planner may ask a CHECK whether a table has such rows at all, and meet an error that no row has raised.
@@ -110,7 +110,7 @@ fn rule_0_2_an_error_of_a_check_is_spared_as_well() {
         fixture.check(&TestCase { setup: sql(setup), ..case })
     };
     assert!(matches!(verdict("CREATE TABLE t0(c0 INT)"), Verdict::Bug(_)));
-    assert_skipped(verdict("CREATE TABLE t0(c0 INT, CHECK (c0 >= 77))"), "one arm is spared an error");
+    assert_skipped(verdict("CREATE TABLE t0(c0 INT, CHECK (c0 >= 77))"), "one arm avoids the error");
 }
 
 /// Other oracles than EPSC ask the validator as well.
@@ -128,7 +128,7 @@ fn rule_5_7_an_error_of_one_arm_is_validated() {
     };
     assert_eq!(evidence(verdict("c0 >= 0")).class, Class::ErrorDivergence);
     // Somewhere it divides by zero: then the other arm may have been spared.
-    assert_skipped(verdict("c0 >= 0 OR 1 / c0 > 0"), "one arm is spared an error");
+    assert_skipped(verdict("c0 >= 0 OR 1 / c0 > 0"), "one arm avoids the error");
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn rule_0_3_volatile_functions_and_the_present_time_are_skipped() {
     reported(&norec("count", "SELECT 1 FROM t0 WHERE date('2020-02-29') <> ''"));
     skipped(
         &norec("count", "SELECT 1 FROM t0 WHERE date('Now') <> ''"),
-        "text that may mean the present time",
+        "text that may mean the current time",
     );
     // Also where it is a cast that reads the clock.
     let Some(duckdb) = Fixture::open("duckdb") else { return };
@@ -156,7 +156,7 @@ fn rule_0_3_volatile_functions_and_the_present_time_are_skipped() {
             ..norec("rows", &filter)
         })
     };
-    assert_skipped(verdict("now"), "text that may mean the present time");
+    assert_skipped(verdict("now"), "text that may mean the current time");
     assert_eq!(evidence(verdict("then")).class, Class::WrongRows);
 }
 
@@ -239,7 +239,7 @@ fn rule_0_6_bare_columns_are_skipped() {
         "SELECT COUNT(*), (SELECT MAX(a0.c0) FROM t0 AS a0 WHERE a0.c1 = t0.c1) FROM t0",
         "SELECT COUNT(*), t0.c1 IN (SELECT a0.c1 FROM t0 AS a0) FROM t0",
     ] {
-        skipped_below(relation, "bare column beside an aggregate");
+        skipped_below(relation, "bare column next to an aggregate");
     }
     for relation in [
         "SELECT COUNT(*), t0.c0 FROM t0 GROUP BY t0.c0",
@@ -254,10 +254,10 @@ fn rule_0_6_bare_columns_are_skipped() {
 /// What a query reads may hold any of several equal values, or a sum that is rounded as its rows come.
 #[test]
 fn rules_0_7_and_0_8_hold_below_the_query() {
-    let representatives = "values without one representative";
+    let representatives = "equal values that are not identical";
     skipped_below("SELECT MAX(t0.c2) FROM t0", representatives);
     skipped_below("SELECT COUNT(*) FROM t0 GROUP BY t0.c2", representatives);
-    skipped_below("SELECT SUM(t0.c0 * 0.5) FROM t0", "sum that is rounded by the order of rows");
+    skipped_below("SELECT SUM(t0.c0 * 0.5) FROM t0", "sum whose rounding depends on row order");
     reported_below("SELECT MAX(t0.c0), SUM(t0.c0) FROM t0");
     let among = |subquery: &str| norec("count", &format!("SELECT 1 FROM t0 WHERE 'x' IN ({subquery})"));
     skipped(&among("SELECT MIN(t0.c2) FROM t0"), representatives);
@@ -267,11 +267,11 @@ fn rules_0_7_and_0_8_hold_below_the_query() {
 #[test]
 fn rule_0_10_what_has_no_defined_answer_is_skipped() {
     let several = "SELECT t0.c0 FROM t0 WHERE t0.c0 >= (SELECT t0.c0 FROM t0)";
-    skipped(&norec("count", several), "scalar subquery that may have several rows");
+    skipped(&norec("count", several), "scalar subquery that may return several rows");
     reported(&norec("count", "SELECT t0.c0 FROM t0 WHERE t0.c0 >= (SELECT MIN(t0.c0) FROM t0)"));
     let mut text = tlp("tlp-where", "SELECT t0.c0 FROM t0", "t0.c0 >= 1");
     text.subject.exprs = vec![Expr::Raw("t0.c0 >= 1".into())];
-    skipped(&text, "text that is not understood");
+    skipped(&text, "SQL that Dissent cannot parse");
     text.subject.exprs = vec![expr("t0.c0 >= 1")];
     reported(&text);
 }

@@ -47,7 +47,7 @@ fn rule_0_4_only_a_number_of_rows_under_a_total_order_is_asked_about() {
         "SELECT c0 FROM t0 UNION SELECT c2 FROM t0 ORDER BY c0 LIMIT 1",
     ] {
         let verdict = late().check(&limited(select));
-        assert_skipped(verdict, "not one SELECT with a limit under a total order");
+        assert_skipped(verdict, "not a single SELECT with LIMIT and a total order");
     }
 }
 
@@ -55,7 +55,7 @@ fn rule_0_4_only_a_number_of_rows_under_a_total_order_is_asked_about() {
 #[test]
 fn rule_0_8_what_is_cut_has_one_representative() {
     let folded = late().check(&limited("SELECT c1 FROM t0 ORDER BY c1 LIMIT 1"));
-    assert_skipped(folded, "values without one representative");
+    assert_skipped(folded, "equal values that are not identical");
     assert_eq!(
         evidence(late().check(&limited("SELECT c2 FROM t0 ORDER BY c2 LIMIT 1"))).class,
         Class::WrongValues

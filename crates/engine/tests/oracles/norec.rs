@@ -69,12 +69,12 @@ fn rule_1_1_only_one_plain_select_is_taken() {
         "SELECT t0.c0 FROM t0 WHERE t0.c0 >= 1 UNION SELECT t0.c0 FROM t0 WHERE t0.c0 >= 1",
     ] {
         for form in ["rows", "count"] {
-            assert_skipped(lossy().check(&norec(form, select)), "not one plain SELECT with a WHERE");
+            assert_skipped(lossy().check(&norec(form, select)), "not a single plain SELECT with WHERE");
         }
     }
     let mut two = norec("rows", "SELECT t0.c0 FROM t0 WHERE t0.c0 >= 1");
     two.subject.tests.push(two.subject.tests[0].clone());
-    assert_skipped(lossy().check(&two), "not one plain SELECT with a WHERE");
+    assert_skipped(lossy().check(&two), "not a single plain SELECT with WHERE");
 }
 
 /// 0.5 is true, and as an integer it is 0.
@@ -92,7 +92,7 @@ fn rule_1_1_a_count_is_a_number() {
         reply
     });
     let case = norec("count", "SELECT t0.c0 FROM t0 WHERE t0.c0 >= 1");
-    assert_skipped(fixture.check(&case), "an arm returned no number");
+    assert_skipped(fixture.check(&case), "an arm did not return a number");
 }
 
 /// Listings 7 and 12 of SQLRight: a constant takes the place of a column that is compared otherwise, and a hint about a

@@ -77,25 +77,25 @@ fn listing_13_is_caught_once_memory_lies_right() {
 fn rule_6_4_rows_are_placed_by_a_key_that_is_never_null_and_not_their_number() {
     let row = "INSERT INTO t0 VALUES (1, 5), (2, 5)";
     for (table, reason) in [
-        ("c0 INTEGER PRIMARY KEY NOT NULL, c1 INT", "key that is the row's number"),
-        ("c0 INTEGER NOT NULL, c1 INT, PRIMARY KEY (c0)", "key that is the row's number"),
-        ("c0 INT PRIMARY KEY, c1 INT", "key that may be NULL"),
-        ("c0 INT NOT NULL, c1 INT, PRIMARY KEY (c0, c1)", "key that may be NULL"),
-        ("c0 INT NOT NULL, c1 INT", "no key to place rows by"),
-        ("c0 INT NOT NULL UNIQUE, c1 INT", "no key to place rows by"),
+        ("c0 INTEGER PRIMARY KEY NOT NULL, c1 INT", "primary key is the rowid"),
+        ("c0 INTEGER NOT NULL, c1 INT, PRIMARY KEY (c0)", "primary key is the rowid"),
+        ("c0 INT PRIMARY KEY, c1 INT", "primary key may be NULL"),
+        ("c0 INT NOT NULL, c1 INT, PRIMARY KEY (c0, c1)", "primary key may be NULL"),
+        ("c0 INT NOT NULL, c1 INT", "no primary key"),
+        ("c0 INT NOT NULL UNIQUE, c1 INT", "no primary key"),
     ] {
         assert_skipped(lossy().check(&rowid(&format!("CREATE TABLE t0({table}); {row}"))), reason);
     }
     // It is also the other way round that one of the two is placed by its key.
     let mut nullable = listing_13();
     nullable.setup = rowid("CREATE TABLE t0(c0 INT PRIMARY KEY, c1 INT) WITHOUT ROWID").setup;
-    assert_skipped(lossy().check(&nullable), "key that may be NULL");
+    assert_skipped(lossy().check(&nullable), "primary key may be NULL");
 }
 
 #[test]
 fn rule_6_4_every_row_names_all_its_values() {
     for rows in ["INSERT INTO t0(c0) VALUES (7)", "INSERT INTO t0 SELECT c0 + 7, c1 FROM t0"] {
-        assert_skipped(lossy().check(&rowid(&format!("{KEYED}; {rows}"))), "row that leaves values out");
+        assert_skipped(lossy().check(&rowid(&format!("{KEYED}; {rows}"))), "INSERT that omits values");
     }
     // Values that are computed cannot be named, and a column may be added later.
     let generated = "CREATE TABLE t0(c0 INT PRIMARY KEY NOT NULL, c1 INT GENERATED ALWAYS AS (c0 + 1));

@@ -35,12 +35,12 @@ fn rule_6_3_the_statements_say_what_the_table_is() {
     let then = |more: &str| stored(&format!("{PLAIN}; {more}"), "STRICT");
     skipped(&stored("ANALYZE", "STRICT"), "no table");
     skipped(&then("DROP TABLE t0"), "no table");
-    skipped(&then("ALTER TABLE t0 RENAME TO t1"), "table that changes its name");
+    skipped(&then("ALTER TABLE t0 RENAME TO t1"), "renamed table");
     let derived = "CREATE TABLE t1(c0 INT); CREATE TABLE t0 AS SELECT c0 FROM t1";
-    skipped(&stored(derived, "STRICT"), "table whose columns are not told");
+    skipped(&stored(derived, "STRICT"), "table with unknown columns");
     let mut text = stored(PLAIN, "STRICT");
     text.setup.extend(raw(&["INSERT INTO t0 VALUES (8, 8)"]));
-    skipped(&text, "text that is not understood");
+    skipped(&text, "SQL that Dissent cannot parse");
     text.setup.pop();
     text.subject.tests.clear();
     skipped(&text, "no query");
@@ -54,15 +54,15 @@ fn rule_6_3_the_statements_say_what_the_table_is() {
 
 #[test]
 fn rule_6_3_a_subject_names_another_way_to_store_the_table() {
-    skipped(&stored(PLAIN, "UPSIDE DOWN"), "no such way to store a table");
+    skipped(&stored(PLAIN, "UPSIDE DOWN"), "unknown storage option");
     let mut unnamed = stored(PLAIN, "STRICT");
     unnamed.subject.choices.clear();
-    skipped(&unnamed, "no other way to store the table is named");
+    skipped(&unnamed, "no storage option given");
 }
 
 #[test]
 fn rule_6_3_a_table_that_cannot_be_stored_otherwise_has_no_twin() {
-    let reason = "table that cannot be stored otherwise";
+    let reason = "table that this storage does not support";
     let generated =
         "CREATE TABLE t0(c0 INT, c1 INT GENERATED ALWAYS AS (c0 + 1)); INSERT INTO t0(c0) VALUES (1)";
     skipped(&stored(generated, "STRICT"), reason);
@@ -88,7 +88,7 @@ fn rule_6_3_a_table_that_cannot_be_stored_otherwise_has_no_twin() {
 #[test]
 fn rule_6_3_types_that_are_stored_otherwise_are_not_compared() {
     let any = "CREATE TABLE t0(c0 ANY); INSERT INTO t0 VALUES ('1')";
-    let reason = "type that is stored otherwise";
+    let reason = "type that this storage compares differently";
     skipped(&stored(any, "STRICT"), reason);
     skipped(&stored(&any.replace("ANY);", "ANY) STRICT;"), "plain"), reason);
 }
@@ -100,7 +100,7 @@ fn rule_6_3_a_twin_that_cannot_be_made_is_not_asked() {
             true => failed(ErrorClass::Constraint, "not here"),
             false => reply,
         });
-        assert_skipped(fixture.check(&stored(PLAIN, "STRICT")), "twin that cannot be made");
+        assert_skipped(fixture.check(&stored(PLAIN, "STRICT")), "twin table cannot be created");
     }
 }
 
@@ -122,7 +122,7 @@ fn rule_6_3_twins_that_do_not_hold_the_same_rows_are_not_compared() {
         "INSERT OR IGNORE INTO t0 VALUES (3, 3)",
         "INSERT INTO t0 SELECT c0, c1 FROM t0 WHERE c0 = 1",
     ] {
-        assert_skipped(verdict(more), "twin that does not hold the same rows");
+        assert_skipped(verdict(more), "twin table has different rows");
     }
     // But rows of literals are what they are.
     assert_eq!(evidence(verdict("")).class, Class::WrongRows);

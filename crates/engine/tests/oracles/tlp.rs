@@ -40,7 +40,7 @@ fn a_lost_row_is_reported_in_each_form() {
     }
 }
 
-const NOT_APPLICABLE: &str = "not a query of the shape this oracle partitions";
+const NOT_APPLICABLE: &str = "not a query that this oracle can partition";
 
 /// What none of them takes.
 #[test]
@@ -121,7 +121,7 @@ fn rule_1_5_an_aggregate_is_put_together_from_parts() {
     common::assert_passes(of("INTEGER"));
 }
 
-const REPRESENTATIVES: &str = "collation in what is deduplicated";
+const REPRESENTATIVES: &str = "collation in deduplicated values";
 
 #[test]
 fn rule_1_6_what_is_deduplicated_has_one_representative() {

@@ -176,7 +176,7 @@ impl Lower<'_> {
     }
 
     pub fn alter_table(&self, alter: &ast::AlterTable) -> Lowered<Statement> {
-        let [operation] = alter.operations.as_slice() else { return refuse("several changes of a table") };
+        let [operation] = alter.operations.as_slice() else { return refuse("several changes to a table") };
         use ast::AlterTableOperation::*;
         let action = match operation {
             RenameTable { table_name: ast::RenameTableNameKind::To(to) } => {
@@ -227,6 +227,6 @@ fn resolve(keyword: Keyword, constraints: &mut [ColumnConstraint]) -> Lowered<()
             *on_conflict = Some(conflict);
             Ok(())
         }
-        _ => refuse("ON CONFLICT behind no key"),
+        _ => refuse("ON CONFLICT without a key"),
     }
 }

@@ -188,7 +188,7 @@ impl Lower<'_> {
             ast::Value::SingleQuotedString(text) => Expr::text(text.as_str()),
             ast::Value::HexStringLiteral(digits) => match unhex(digits) {
                 Some(bytes) => Expr::Literal(Value::Blob(bytes)),
-                None => return refuse("bytes of an odd number of digits"),
+                None => return refuse("bytes with an odd number of digits"),
             },
             other => return refuse(format!("the literal {other}")),
         })
@@ -312,7 +312,7 @@ impl Lower<'_> {
         right: &ast::Expr,
     ) -> Lowered<Expr> {
         let (Some(op), ast::Expr::Subquery(query)) = (operator(op), right) else {
-            return refuse("ANY or ALL of something else than a query");
+            return refuse("ANY or ALL of something other than a query");
         };
         Ok(Expr::Quantified { op, left: self.boxed(left)?, all, query: self.subquery(query)? })
     }
@@ -328,7 +328,7 @@ impl Lower<'_> {
 
     fn function(&self, function: &ast::Function) -> Lowered<Expr> {
         let [ast::ObjectNamePart::Identifier(name)] = function.name.0.as_slice() else {
-            return refuse("a function of a schema");
+            return refuse("a function in a schema");
         };
         let ast::FunctionArguments::List(list) = &function.args else {
             return refuse(format!("the function {function}"));
@@ -388,7 +388,7 @@ impl Lower<'_> {
 
     pub fn window_spec(&self, spec: &ast::WindowSpec) -> Lowered<WindowSpec> {
         if spec.window_name.is_some() {
-            return refuse("a window made from another");
+            return refuse("a window based on another");
         }
         Ok(WindowSpec {
             partition_by: self.exprs(&spec.partition_by)?,

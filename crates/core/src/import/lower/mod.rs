@@ -29,7 +29,7 @@ pub fn statement(text: &str, dialect: &Dialect) -> Lowered<Statement> {
         return Ok(statement);
     }
     if has_hexadecimal_number(text) {
-        return refuse("a hexadecimal number, which sqlparser takes for bytes");
+        return refuse("a hexadecimal number, which sqlparser reads as bytes");
     }
     let reading = Reading::of(dialect);
     let mut parsed = reading.parse(text)?;
@@ -37,14 +37,15 @@ pub fn statement(text: &str, dialect: &Dialect) -> Lowered<Statement> {
     let lower = Lower { dialect, folds_names: reading.folds_names };
     let statement = lower.statement(&parsed)?;
     let rendered = to_sql(&statement, dialect);
-    let again = reading.parse(&rendered).map_err(|why| format!("our rendering cannot be read: {why}"))?;
+    let again =
+        reading.parse(&rendered).map_err(|why| format!("Dissent's rendering of it does not parse: {why}"))?;
     let (said, says) = (words(&parsed), words(&again));
     match said == says {
         true => Ok(statement),
         false => {
             let lost =
                 said.iter().zip(&says).find(|(said, says)| said != says).map(|(said, _)| said.as_str());
-            refuse(format!("our rendering says something else at {}", lost.unwrap_or("its end")))
+            refuse(format!("Dissent's rendering of it differs at {}", lost.unwrap_or("its end")))
         }
     }
 }
@@ -148,7 +149,7 @@ impl Lower<'_> {
     fn only_table(&self, table: &ast::TableWithJoins) -> Lowered<Name> {
         match (&table.relation, table.joins.is_empty()) {
             (ast::TableFactor::Table { name, alias: None, .. }, true) => self.object(name),
-            _ => refuse("a change of something else than a table"),
+            _ => refuse("ALTER of something other than a table"),
         }
     }
 

@@ -179,7 +179,7 @@ impl Lower<'_> {
         Ok(match table {
             ast::TableFactor::Table { name, alias: given, args: None, .. } => {
                 if given.as_ref().is_some_and(|alias| !alias.columns.is_empty()) {
-                    return refuse("a table with other names for its columns");
+                    return refuse("a table with column aliases");
                 }
                 TableRef::Table { name: self.object(name)?, alias: given.as_ref().map(alias), hint: None }
             }

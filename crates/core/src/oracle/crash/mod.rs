@@ -18,7 +18,7 @@ pub struct Crash;
 pub const NAME: &str = "crash";
 
 /// The relation that harm violates.
-pub const RELATION: &str = "a statement ends with an answer or an ordinary error";
+pub const RELATION: &str = "a statement ends with a result or an ordinary error";
 
 impl Oracle for Crash {
     fn name(&self) -> &'static str {

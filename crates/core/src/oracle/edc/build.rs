@@ -12,8 +12,8 @@ use crate::session::Session;
 use crate::sql::*;
 use crate::subject::Subject;
 
-const CHANGED: &str = "result that is changed by storing it";
-const NOT_ACCEPTED: &str = "operation that these types or values do not take";
+const CHANGED: &str = "result changed by storing it";
+const NOT_ACCEPTED: &str = "operation that rejects these types or values";
 
 /// The statements that built a stored table, as they ran.
 pub struct Built {
@@ -222,7 +222,7 @@ pub fn verify(case: &Case, session: &mut Session) -> Result<Verdict, Stop> {
     }
     let is_float = |row: &[Value]| matches!(row.last(), Some(Value::Real(real)) if real.is_finite());
     if case.rounds_on_its_way() && arms.rows(0).iter().any(is_float) {
-        return Ok(Verdict::skip("aggregate that rounds as its rows come"));
+        return Ok(Verdict::skip("aggregate whose rounding depends on row order"));
     }
     let difference = judge::compare(arms.rows(0), arms.rows(1), Equality::Exact);
     let compares = session.dialect().can(Feature::HiddenDigits);

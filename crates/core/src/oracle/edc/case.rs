@@ -66,7 +66,7 @@ impl Case {
         let result = result_column(database.state(), &base.name, &operation, dialect);
         collations(&base, &operation, subject, dialect)?;
         if any_expr(&operation, |inner| behaves_otherwise(inner, dialect)) {
-            return Err("result that a column of its type is not compared like");
+            return Err("result that compares differently in a column");
         }
         if let Some(keys) = &keys {
             aggregate_conditions(&columns, keys, &operation, dialect)?;
@@ -202,7 +202,7 @@ fn collations(
     subject: &Subject,
     dialect: &Dialect,
 ) -> Result<(), &'static str> {
-    const LOST: &str = "collation that is lost or weakened by storing";
+    const LOST: &str = "collation lost or weakened by storing";
     if any_expr(operation, is_collated) {
         return Err(LOST);
     }
@@ -246,7 +246,7 @@ fn aggregate_conditions(
     let key = |name: &Name| columns.iter().find(|column| column.name == *name);
     if keys.iter().any(|name| key(name).is_none_or(|column| !column.identity || column.ty.kind == Kind::Real))
     {
-        return Err("grouping column whose equal values need not be identical");
+        return Err("grouping column with equal values that are not identical");
     }
     let is = |names: &[&str]| names.iter().any(|name| aggregate.name.eq_ignore_ascii_case(name));
     if is(&["COUNT"]) && !aggregate.distinct {
@@ -258,13 +258,13 @@ fn aggregate_conditions(
     };
     if is(&["MIN", "MAX", "COUNT"]) {
         return match reads(&|column| !column.identity) {
-            true => Err("aggregate over values that need not be identical when equal"),
+            true => Err("aggregate over equal values that are not identical"),
             false => Ok(()),
         };
     }
     // The order of additions is the engine's; where any value may stand in any column, floats may too.
     match dialect.can(Feature::DynamicTyping) || reads(&|column| column.ty.kind == Kind::Real) {
-        true => Err("aggregate over floats, which depends on their order"),
+        true => Err("float aggregate that depends on row order"),
         false => Ok(()),
     }
 }

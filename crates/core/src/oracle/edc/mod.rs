@@ -87,7 +87,7 @@ impl Oracle for Edc {
     }
 
     fn about(&self) -> &'static str {
-        "an operation in a query gives what its result gives that was stored beforehand"
+        "a query returns the same rows whether an operation is computed or read from a stored column"
     }
 
     /// A table pair is asked for all its queries.
@@ -163,7 +163,7 @@ fn ask(case: &Case, built: &Built, subject: &Subject, session: &mut Session) -> 
     }
     let mut milder = None;
     let (mut compared, mut nonempty) = (0, false);
-    let mut unasked = "no query could be asked of both tables";
+    let mut unasked = "no query ran on both tables";
     for query in subject.queries() {
         match compare(case, query, subject, session)? {
             Verdict::Pass { nonempty: rows } => {
@@ -208,7 +208,7 @@ fn compare(case: &Case, query: &Query, subject: &Subject, session: &mut Session)
         let mut read = false;
         each_expr(&stored, |expr| read |= case::is_json(expr));
         if read {
-            return Ok(Verdict::skip("JSON that is marked as such and read by the query"));
+            return Ok(Verdict::skip("JSON whose subtype is lost by storing it"));
         }
     }
     // The gate looks at this query, not at the others.
@@ -228,7 +228,7 @@ fn compare(case: &Case, query: &Query, subject: &Subject, session: &mut Session)
         return Ok(Verdict::pass(&computed));
     };
     if ambiguous {
-        return Ok(Verdict::skip("values without one representative"));
+        return Ok(Verdict::skip("equal values that are not identical"));
     }
     let mut verdict = arms.differ(difference, &subject.about(query), session)?;
     if let Verdict::Bug(evidence) = &mut verdict

@@ -7,7 +7,7 @@ use crate::oracle::kit::gate::has_aggregate;
 use crate::sql::visit::{Editor, any_expr, edit_expr, edit_select, edit_table, replace_exprs};
 use crate::sql::*;
 
-const ALL_COLUMNS: &str = "query that means all columns, of which the stored table has others";
+const ALL_COLUMNS: &str = "* or NATURAL JOIN, but the stored table has other columns";
 
 /// The query over the stored table, or why there is none.
 pub fn rewrite(query: &Query, case: &Case) -> Result<Query, &'static str> {
@@ -113,7 +113,7 @@ impl Rewriter<'_> {
             [table] if is_base(table) => true,
             tables => {
                 if tables.iter().any(|table| names(table, &self.case.base.name)) {
-                    self.refuse("aggregate over more than its table");
+                    self.refuse("aggregate over more than the base table");
                 }
                 false
             }
@@ -142,7 +142,7 @@ impl Rewriter<'_> {
             // Without groups an aggregate over no rows is still one row.
             Some(_) if keys.is_empty() => return self.refuse("WHERE before an aggregate without groups"),
             Some(filter) if !reads_only(filter, keys) => {
-                return self.refuse("WHERE over more than the grouping columns");
+                return self.refuse("WHERE over other columns than the grouping keys");
             }
             _ => {}
         }
@@ -175,7 +175,7 @@ impl Editor for Rewriter<'_> {
                 _ => true,
             });
             if items || select.filter.as_ref().is_some_and(left_over) {
-                self.refuse("another aggregate beside the operation");
+                self.refuse("another aggregate in the query");
             }
             return;
         }
@@ -200,7 +200,7 @@ impl Editor for Rewriter<'_> {
                 JoinKind::Full => names(left, base) || names(right, base),
             };
             if padded {
-                self.refuse("outer join, where a stored result is NULL and a computed one need not be");
+                self.refuse("base table on the padded side of an outer join");
             }
         }
         edit_table(self, table);
@@ -323,6 +323,6 @@ mod tests {
             "SELECT stored0.result0, stored0.c1 FROM stored0 WHERE stored0.c1 > 1 AND stored0.result0 > 2"
         );
         let over_rows = Select { filter: Some(compare(column("e0", "c0"), 1)), ..select };
-        assert_eq!(rewritten(most, over_rows), Err("WHERE over more than the grouping columns"));
+        assert_eq!(rewritten(most, over_rows), Err("WHERE over other columns than the grouping keys"));
     }
 }

@@ -55,7 +55,8 @@ pub struct Epsc;
 const ROAD: &str = "road";
 const SQL: &str = "sql";
 
-const RELATION: &str = "a statement and the same one prepared return the same and leave the same behind";
+const RELATION: &str =
+    "a statement and its prepared form return the same rows and leave the same rows behind";
 
 /// What is counted of changes of rows.
 pub const CHANGES: &str = "epsc: changes of rows";
@@ -68,7 +69,7 @@ impl Oracle for Epsc {
     }
 
     fn about(&self) -> &'static str {
-        "a prepared statement does what the ordinary one does"
+        "a prepared statement does the same as the ordinary one"
     }
 
     /// Both arms run all the steps.
@@ -205,7 +206,7 @@ impl Trial<'_> {
             }
         }
         Ok(match self.compared {
-            0 => Verdict::skip("no answer to compare"),
+            0 => Verdict::skip("no result to compare"),
             _ => Verdict::Pass { nonempty: self.nonempty },
         })
     }
@@ -221,13 +222,13 @@ impl Trial<'_> {
     ) -> Result<Option<Verdict>, Stop> {
         let prepared_failed = matches!(reply, Reply::Failed(_));
         let skip = if error.class == ErrorClass::Limit {
-            Some("one arm is over a limit")
+            Some("one arm exceeds a limit")
         } else if !session.validates_errors {
             None
         } else if prepared_failed && is_refusal(error, session) {
-            Some("parameter that is refused where a literal is not")
+            Some("parameter rejected where a literal is accepted")
         } else if self.is_spared(at, step, error, prepared_failed, session)? {
-            Some("one arm is spared an error")
+            Some("one arm avoids the error")
         } else {
             None
         };
@@ -279,13 +280,13 @@ impl Trial<'_> {
             return Ok(Verdict::skip(reason));
         }
         if difference.class == Class::Representation && infers_types(self.case, dialect) {
-            return Ok(Verdict::skip("type that follows from a parameter's place"));
+            return Ok(Verdict::skip("parameter type inferred from its context"));
         }
         if let Some(Statement::Query(query)) = test {
             if let (Reply::Rows(one), Reply::Rows(other)) = (&self.ordinary.replies[at], &reply)
                 && judge::compare(&judge::rounded(one), &judge::rounded(other), equality(query)).is_none()
             {
-                return Ok(Verdict::skip("floats that differ by rounding"));
+                return Ok(Verdict::skip("floats differ only by rounding"));
             }
             // Whatever its value is, an aggregate over all rows is one row.
             let settled = difference.class == Class::ErrorDivergence

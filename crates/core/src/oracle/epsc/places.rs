@@ -173,7 +173,7 @@ pub fn objection(statement: &Statement, types: &[ParameterType], dialect: &Diale
         let found = if !place.free {
             Some("parameter where only a literal means the same")
         } else if !fits(value, &place, types) {
-            Some("parameter of another type than its literal")
+            Some("parameter with another type than its literal")
         } else {
             None
         };

@@ -117,7 +117,7 @@ impl Oracle for Index {
 
     fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Stop> {
         let [Statement::Query(query), rest @ ..] = subject.tests.as_slice() else {
-            return Ok(Verdict::skip("not a query and indexes"));
+            return Ok(Verdict::skip("not a query followed by indexes"));
         };
         let dropped = subject.choice(INDEXES) == Some(DROPPED);
         let on_table = session.dialect().can(Feature::DropIndexOn);
@@ -136,8 +136,7 @@ impl Oracle for Index {
             true => (WITH, "the index is dropped", "without the index"),
             false => ("without the index", "the index is added", WITH),
         };
-        let words =
-            Words { relation: RELATION, before, change, after, unchanged: "no index that can be built" };
+        let words = Words { relation: RELATION, before, change, after, unchanged: "no index can be built" };
         again::ask(query, &changes, &words, subject, session)
     }
 

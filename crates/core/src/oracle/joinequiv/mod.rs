@@ -58,8 +58,8 @@ pub const ANY_JOIN: &str = "any-join";
 
 const RULE: &str = "rule";
 const FORM: &str = "form";
-const NO_TAG: &str = "no projected base column that is never NULL";
-const NOT_A_JOIN: &str = "not one inner join of plain columns";
+const NO_TAG: &str = "no NOT NULL base column in the select list";
+const NOT_A_JOIN: &str = "not a single inner join of plain columns";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rule {
@@ -107,7 +107,7 @@ impl Oracle for JoinEquiv {
     }
 
     fn about(&self) -> &'static str {
-        "an inner join is what its left and right outer joins have in common"
+        "an inner join is the intersection of its left and right outer joins"
     }
 
     fn propose(&self, generator: &mut Generator) -> Option<Proposal> {
@@ -168,7 +168,7 @@ impl Oracle for JoinEquiv {
         let (Some(rule), Some(form)) = (join.rule, join.form) else {
             return Ok(Verdict::skip("rule that does not hold for bags"));
         };
-        let mut arms = Arms::new("the inner join is what its left and right outer joins have in common");
+        let mut arms = Arms::new("the inner join is the intersection of its left and right outer joins");
         arms.ask("inner join", join.inner.clone(), session)?;
         let combined = match form {
             Form::Judge => None,
@@ -484,26 +484,26 @@ fn note_shape(inner: &Rows, left: &Rows, right: &Rows, session: &mut Session) {
     });
 }
 
-/// Which part deviates, in a sentence: by the algebra done outside the engine.
+/// Which part is wrong, in a sentence: by the algebra done outside the engine.
 fn localise(arms: &Arms, combined: Option<usize>, outer: usize, common: &Rows) -> String {
     let same = |a: &Rows, b: &Rows| judge::compare(a, b, Equality::Engine).is_none();
     let (inner, left, right) = (arms.rows(0), arms.rows(outer), arms.rows(outer + 1));
     if combined.is_some() && same(inner, common) {
         return String::from(
-            "the set operators deviate: the outer joins, intersected outside the engine, give the inner join",
+            "the set operators are wrong: intersecting the outer joins outside the engine gives the inner join",
         );
     }
     // Every matched row is in both outer joins.
     let missing = |outer: &Rows| judge::intersect_all(inner, outer).len() < inner.len();
     let part = match (missing(left), missing(right)) {
         (true, false) => {
-            "the left outer join deviates: it lacks rows of the inner join that the right one has"
+            "the left outer join is wrong: it lacks rows that the inner and the right outer join have"
         }
         (false, true) => {
-            "the right outer join deviates: it lacks rows of the inner join that the left one has"
+            "the right outer join is wrong: it lacks rows that the inner and the left outer join have"
         }
-        (true, true) => "the inner join deviates: it has rows that neither outer join has",
-        (false, false) => "the inner join deviates: it lacks rows that both outer joins have",
+        (true, true) => "the inner join is wrong: it has rows that neither outer join has",
+        (false, false) => "the inner join is wrong: it lacks rows that both outer joins have",
     };
     String::from(part)
 }

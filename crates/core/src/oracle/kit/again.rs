@@ -109,7 +109,7 @@ pub fn settle(
         return Ok(Verdict::pass(first));
     };
     if judge::compare(&judge::rounded(first), &judge::rounded(second), equality(query)).is_none() {
-        return Ok(Verdict::skip("floats that differ by rounding"));
+        return Ok(Verdict::skip("floats differ only by rounding"));
     }
     if let Some(reason) = freedom::left_open(query, session.database().state(), session.dialect()) {
         return Ok(Verdict::skip(reason));

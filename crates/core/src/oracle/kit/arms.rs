@@ -82,7 +82,7 @@ impl Arms {
         let settled = judge::settle_errors(self.asked.iter().map(|asked| &asked.reply));
         let Some(error) = self.one_sided() else { return Ok(settled) };
         if session.validates_errors && self.is_spared(&error, session)? {
-            return Ok(Some(Verdict::skip("one arm is spared an error")));
+            return Ok(Some(Verdict::skip("one arm avoids the error")));
         }
         let difference = Difference::new(Class::ErrorDivergence, Failure::OneSided { error });
         self.differ(difference, subject, session).map(Some)

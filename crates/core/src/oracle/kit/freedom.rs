@@ -11,8 +11,8 @@ use crate::sql::visit::{Visitor, any_expr, walk_expr, walk_query, walk_select};
 use crate::sql::*;
 use crate::state::{Column, State};
 
-const REPRESENTATIVES: &str = "values without one representative";
-const ROUNDED_SUM: &str = "sum that is rounded by the order of rows";
+const REPRESENTATIVES: &str = "equal values that are not identical";
+const ROUNDED_SUM: &str = "sum whose rounding depends on row order";
 
 /// Why the answer to a query may differ with the order in which rows are read, if so.
 pub fn left_open(query: &Query, state: &State, dialect: &Dialect) -> Option<&'static str> {

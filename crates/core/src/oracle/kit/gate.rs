@@ -269,7 +269,7 @@ impl Visitor for Gate<'_> {
                 self.refuse("volatile function");
             }
             Expr::Literal(Value::Text(text)) if is_clock(text) => {
-                self.refuse("text that may mean the present time");
+                self.refuse("text that may mean the current time");
             }
             // Rule 0.5.
             Expr::Aggregate(aggregate)
@@ -290,20 +290,20 @@ impl Visitor for Gate<'_> {
                         && matches!(&select.items[..], [SelectItem::Expr { expr, .. }] if has_aggregate(expr))
                 });
                 if !one_value {
-                    self.refuse("scalar subquery that may have several rows");
+                    self.refuse("scalar subquery that may return several rows");
                 }
             }
             Expr::Aggregate(aggregate) if self.is_of_an_enclosing_query(aggregate) => {
                 self.refuse("aggregate of an enclosing query");
             }
-            Expr::Raw(_) => self.refuse("text that is not understood"),
+            Expr::Raw(_) => self.refuse("SQL that Dissent cannot parse"),
             _ => {}
         }
         walk_expr(self, expr);
     }
 }
 
-const BARE_COLUMN: &str = "bare column beside an aggregate";
+const BARE_COLUMN: &str = "bare column next to an aggregate";
 
 /// Whether a SELECT makes one row of several.
 fn aggregates(select: &Select) -> bool {

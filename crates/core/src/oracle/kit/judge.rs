@@ -105,10 +105,10 @@ pub fn settle_errors<'a>(replies: impl IntoIterator<Item = &'a Reply>) -> Option
     let error = failed?;
     Some(Verdict::skip(match (answered, error.class) {
         (false, _) => "all arms fail",
-        (true, ErrorClass::Limit) => "one arm is over a limit",
+        (true, ErrorClass::Limit) => "one arm exceeds a limit",
         (true, ErrorClass::Runtime) => "one arm fails at run time",
         (true, ErrorClass::Constraint) => "one arm fails on a constraint",
-        (true, _) => "one arm is not accepted",
+        (true, _) => "one arm is rejected",
     }))
 }
 

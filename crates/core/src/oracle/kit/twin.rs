@@ -37,7 +37,8 @@ const PLAIN: &str = "plain";
 const BASE: &str = "s0";
 const TWIN: &str = "twin0";
 
-const RELATION: &str = "a query returns the same rows of a table and of its twin that is stored otherwise";
+const RELATION: &str =
+    "a query returns the same rows from a table and from its twin that is stored differently";
 
 /// Tables drawn until one fits both ways of storing.
 const DRAWS: usize = 20;
@@ -211,13 +212,13 @@ fn misfit(create: &CreateTable, way: Way, dialect: &Dialect) -> Option<&'static 
         .any(|constraint| matches!(constraint, TableConstraint::PrimaryKey(_) | TableConstraint::Unique(_)));
     let takes = |column: &ColumnDef| option.types.is_empty() || option.types.contains(&column.ty.name);
     if !create.columns.iter().all(takes) {
-        return Some("type that is stored otherwise");
+        return Some("type that this storage compares differently");
     }
     if (option.keyless && unique)
         || (!option.generated && any(&|constraint| matches!(constraint, ColumnConstraint::Generated { .. })))
         || (!option.long_values && create.columns.iter().any(|column| dialect.is_prefixed(&column.ty)))
     {
-        return Some("table that cannot be stored otherwise");
+        return Some("table that this storage does not support");
     }
     None
 }
@@ -226,14 +227,14 @@ fn misfit(create: &CreateTable, way: Way, dialect: &Dialect) -> Option<&'static 
 fn unplaced(create: &CreateTable) -> Option<&'static str> {
     let keys = key_columns(create);
     if keys.is_empty() {
-        return Some("no key to place rows by");
+        return Some("no primary key");
     }
     let mut parts = create.columns.iter().filter(|column| keys.contains(&column.name));
     if !parts.clone().all(|column| column.constraints.contains(&ColumnConstraint::NotNull)) {
-        return Some("key that may be NULL");
+        return Some("primary key may be NULL");
     }
     let alias = keys.len() == 1 && parts.any(|column| column.ty.name.eq_ignore_ascii_case("integer"));
-    alias.then_some("key that is the row's number")
+    alias.then_some("primary key is the rowid")
 }
 
 /// An INSERT that does not give every column a value.
@@ -261,7 +262,7 @@ fn read(subject: &Subject, setup: &[Statement], dialect: &Dialect) -> Result<Cas
     let at = setup.iter().rposition(created).ok_or("no table")?;
     let Statement::CreateTable(create) = &setup[at] else { return Err("no table") };
     if create.query.is_some() {
-        return Err("table whose columns are not told");
+        return Err("table with unknown columns");
     }
     let is_way = |option: &&TableOption| create.options.contains(&option.name);
     let by_key = keyed(way) || dialect.table_options.iter().filter(is_way).any(|option| option.keyed);
@@ -312,9 +313,9 @@ fn way_of<'d>(subject: &Subject, dialect: &'d Dialect) -> Result<Way<'d>, &'stat
         Some(PLAIN) => Ok(None),
         Some(name) => {
             let option = dialect.table_options.iter().find(|option| &*option.name == name);
-            option.map(Some).ok_or("no such way to store a table")
+            option.map(Some).ok_or("unknown storage option")
         }
-        None => Err("no other way to store the table is named"),
+        None => Err("no storage option given"),
     }
 }
 
@@ -333,7 +334,7 @@ impl Life<'_> {
         match statement {
             Statement::Insert(insert) if insert.table == *self.base => {
                 if self.by_key && leaves_values_out(statement, &self.columns) {
-                    return Err("row that leaves values out");
+                    return Err("INSERT that omits values");
                 }
                 self.only_filled &= insert.or.is_none()
                     && insert.upsert.is_none()
@@ -350,7 +351,7 @@ impl Life<'_> {
                 return Err("no table");
             }
             Statement::Raw(text) if !dialect.is_maintenance(text) => {
-                return Err("text that is not understood");
+                return Err("SQL that Dissent cannot parse");
             }
             _ => return Ok(false),
         }
@@ -359,7 +360,7 @@ impl Life<'_> {
 
     fn alter(&mut self, action: &AlterAction) -> Result<(), &'static str> {
         match action {
-            AlterAction::RenameTable(_) => return Err("table that changes its name"),
+            AlterAction::RenameTable(_) => return Err("renamed table"),
             AlterAction::AddColumn(column) => self.columns.push(column.clone()),
             AlterAction::RenameColumn { from, to } => {
                 let renamed = self.columns.iter_mut().filter(|column| column.name == *from);
@@ -386,7 +387,7 @@ pub fn check(subject: &Subject, session: &mut Session) -> Result<Verdict, Stop> 
     }
     let verdict = match make(&case.twin, session)? {
         Some(made) => ask_twin(asked, &case, &made, subject, session)?,
-        None => Verdict::skip("twin that cannot be made"),
+        None => Verdict::skip("twin table cannot be created"),
     };
     let drop = Statement::Drop { object: ObjectKind::Table, name: TWIN.into(), on: None, if_exists: true };
     session.scaffold(&drop)?;
@@ -424,13 +425,13 @@ fn ask_twin(
         let mut of_twin = query.clone();
         Rename { from: &case.base, to: TWIN.into() }.query(&mut of_twin);
         let mut arms = Arms::new(RELATION);
-        arms.answered("of the table", query.clone(), reply);
+        arms.answered("on the table", query.clone(), reply);
         made.iter().for_each(|sql| arms.ran("the twin", sql.clone()));
-        arms.ask("of its twin", of_twin, session)?;
+        arms.ask("on its twin", of_twin, session)?;
         match again::settle(arms, query, subject, session)? {
             Verdict::Pass { .. } if number == 0 => {}
             Verdict::Bug(_) if number == 0 && !case.only_filled => {
-                return Ok(Verdict::skip("twin that does not hold the same rows"));
+                return Ok(Verdict::skip("twin table has different rows"));
             }
             other if number == 0 => return Ok(other),
             Verdict::Pass { nonempty: rows } => nonempty = Some(nonempty.unwrap_or(false) | rows),

@@ -36,7 +36,7 @@ choices! {
 /// See [the module](self).
 pub struct Limit;
 
-const SHAPE: &str = "not one SELECT with a limit under a total order";
+const SHAPE: &str = "not a single SELECT with LIMIT and a total order";
 /// Columns that are returned, and rows at most.
 const MOST_COLUMNS: usize = 3;
 const MOST_ROWS: usize = 5;
@@ -49,7 +49,7 @@ impl Oracle for Limit {
     }
 
     fn about(&self) -> &'static str {
-        "the first rows of a query are the first of all its rows in the same order"
+        "a query with LIMIT returns the first rows of the same query without it"
     }
 
     fn choices(&self) -> &'static [&'static dyn Named] {
@@ -90,9 +90,9 @@ impl Oracle for Limit {
     fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Stop> {
         let Some((first, count)) = subject.query().and_then(limited) else { return Ok(Verdict::skip(SHAPE)) };
         let all = Query { limit: None, ..first.clone() };
-        let mut arms = Arms::new("the first rows of a query are the first of all its rows in the same order");
-        arms.ask("the first rows", first.clone(), session)?;
-        arms.ask("all rows, of which the first are wanted", all, session)?;
+        let mut arms = Arms::new("a query with LIMIT returns the first rows of the same query without it");
+        arms.ask("with LIMIT", first.clone(), session)?;
+        arms.ask("all rows", all, session)?;
         if let Some(verdict) = arms.unanswered(subject, session)? {
             return Ok(verdict);
         }
@@ -102,7 +102,7 @@ impl Oracle for Limit {
         let returned = arms.rows(0).clone();
         match arms.verdict(&returned, &expected, Equality::Exact, subject, session)? {
             Verdict::Bug(_) if is_open(first, session) => {
-                Ok(Verdict::skip("values without one representative"))
+                Ok(Verdict::skip("equal values that are not identical"))
             }
             verdict => Ok(verdict),
         }

@@ -54,7 +54,7 @@ impl Oracle for NoRec {
     }
 
     fn about(&self) -> &'static str {
-        "a predicate in WHERE keeps the rows on which it is TRUE in the select list"
+        "WHERE keeps exactly the rows for which the predicate is TRUE in the select list"
     }
 
     fn propose(&self, generator: &mut Generator) -> Option<Proposal> {
@@ -93,11 +93,11 @@ impl Oracle for NoRec {
 
     fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Stop> {
         let Some((query, predicate)) = subject.query().and_then(applicable) else {
-            return Ok(Verdict::skip("not one plain SELECT with a WHERE"));
+            return Ok(Verdict::skip("not a single plain SELECT with WHERE"));
         };
         let mut reference = query.clone();
         let Some(select) = reference.as_select_mut() else {
-            return Ok(Verdict::skip("not one plain SELECT with a WHERE"));
+            return Ok(Verdict::skip("not a single plain SELECT with WHERE"));
         };
         select.filter = None;
         let marked = predicate.clone().is(Truth::True);
@@ -167,7 +167,7 @@ fn compare_counts(
     subject: &Subject,
     session: &mut Session,
 ) -> Result<Verdict, Stop> {
-    let mut arms = Arms::new("WHERE keeps as many rows as the predicate is TRUE on");
+    let mut arms = Arms::new("WHERE keeps as many rows as make the predicate TRUE");
     arms.ask("optimised: the predicate in WHERE", optimised, session)?;
     arms.ask("reference: the predicate in the select list", reference, session)?;
     if let Some(verdict) = arms.unanswered(subject, session)? {
@@ -180,7 +180,7 @@ fn compare_counts(
         None => None,
     };
     let (Some(kept), Some(marked)) = (number(arms.rows(0)), number(arms.rows(1))) else {
-        return Ok(Verdict::skip("an arm returned no number"));
+        return Ok(Verdict::skip("an arm did not return a number"));
     };
     if kept == marked {
         return Ok(Verdict::Pass { nonempty: kept > 0 });
@@ -195,7 +195,7 @@ fn compare_rows(
     subject: &Subject,
     session: &mut Session,
 ) -> Result<Verdict, Stop> {
-    let mut arms = Arms::new("WHERE keeps the rows on which the predicate is TRUE");
+    let mut arms = Arms::new("WHERE keeps exactly the rows that make the predicate TRUE");
     arms.ask("optimised: the predicate in WHERE", optimised, session)?;
     arms.ask("reference: the predicate in the select list; rows marked 1 are kept", reference, session)?;
     if let Some(verdict) = arms.unanswered(subject, session)? {

@@ -45,11 +45,11 @@ const MOST_VALUES: usize = 8;
 pub struct Plan;
 
 const WORDS: Words = Words {
-    relation: "a query returns the same rows whatever the optimizer is told",
+    relation: "a query returns the same rows under any optimizer setting",
     before: "as it is",
     change: "the setting",
     after: "under the setting",
-    unchanged: "no setting that can be set and set back",
+    unchanged: "no setting can be changed and restored",
 };
 
 impl Oracle for Plan {
@@ -58,7 +58,7 @@ impl Oracle for Plan {
     }
 
     fn about(&self) -> &'static str {
-        "a query returns the same rows under other settings of the optimizer"
+        "a query returns the same rows under other optimizer settings"
     }
 
     fn propose(&self, generator: &mut Generator) -> Option<Proposal> {
@@ -106,13 +106,13 @@ impl Oracle for Plan {
 
     fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Stop> {
         let [Statement::Query(query), rest @ ..] = subject.tests.as_slice() else {
-            return Ok(Verdict::skip("not a query and settings"));
+            return Ok(Verdict::skip("not a query followed by settings"));
         };
         let mut changes: Vec<Change> = Vec::new();
         for statement in rest {
             let Statement::Set { name, .. } = statement else { continue };
             if session.dialect().setting(name).is_none() {
-                return Ok(Verdict::skip("setting that answers may depend on"));
+                return Ok(Verdict::skip("setting that may change results"));
             }
             let known =
                 changes.iter().find(|change| sets(&change.back, name)).map(|change| change.back.clone());

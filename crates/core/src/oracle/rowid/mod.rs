@@ -31,7 +31,7 @@ impl Oracle for Rowid {
     }
 
     fn about(&self) -> &'static str {
-        "a query returns the same rows of a table with row numbers and of its twin without"
+        "a query returns the same rows from a table and from its WITHOUT ROWID twin"
     }
 
     fn propose(&self, generator: &mut Generator) -> Option<Proposal> {

@@ -28,7 +28,7 @@ impl Oracle for Storage {
     }
 
     fn about(&self) -> &'static str {
-        "a query returns the same rows of a table and of a twin that is stored otherwise"
+        "a query returns the same rows from a table and from a twin that is stored differently"
     }
 
     fn propose(&self, generator: &mut Generator) -> Option<Proposal> {

@@ -50,8 +50,8 @@ pub struct Distinct;
 pub struct GroupBy;
 
 const FORM: &str = "form";
-const AMBIGUOUS: &str = "collation in what is deduplicated";
-const NOT_APPLICABLE: &str = "not a query of the shape this oracle partitions";
+const AMBIGUOUS: &str = "collation in deduplicated values";
+const NOT_APPLICABLE: &str = "not a query that this oracle can partition";
 
 fn splits(clause: &str) -> String {
     format!("changes when {clause} splits it by p, NOT p and p IS NULL")
@@ -210,7 +210,7 @@ impl Oracle for Where {
     }
 
     fn about(&self) -> &'static str {
-        "the rows of a query are those where p, NOT p and p IS NULL hold, put together"
+        "the rows of a query are those of its three partitions: p, NOT p and p IS NULL"
     }
 
     fn propose(&self, generator: &mut Generator) -> Option<Proposal> {
@@ -247,7 +247,7 @@ impl Oracle for Where {
             return Ok(Verdict::skip(NOT_APPLICABLE));
         }
         let parts = partitions(predicate).map(|(label, condition)| (label, filtered(query, condition)));
-        let relation = "the rows of the whole are the rows of its three partitions";
+        let relation = "the whole query returns the rows of its three partitions";
         check_partitions(relation, query, parts, false, subject, session)
     }
 
@@ -296,7 +296,7 @@ impl Oracle for Distinct {
             return Ok(Verdict::skip(AMBIGUOUS));
         }
         let parts = partitions(predicate).map(|(label, condition)| (label, filtered(query, condition)));
-        let relation = "the distinct rows of the whole are the union of those of its three partitions";
+        let relation = "the distinct rows of the whole query are the union of those of its three partitions";
         check_partitions(relation, query, parts, true, subject, session)
     }
 
@@ -411,7 +411,7 @@ impl Oracle for GroupBy {
             return Ok(Verdict::skip(AMBIGUOUS));
         }
         let parts = partitions(predicate).map(|(label, condition)| (label, filtered(query, condition)));
-        let relation = "the groups of the whole are the union of those of its three partitions";
+        let relation = "the groups of the whole query are the union of those of its three partitions";
         check_partitions(relation, query, parts, true, subject, session)
     }
 
@@ -471,7 +471,7 @@ impl Oracle for Having {
             return Ok(Verdict::skip(AMBIGUOUS));
         }
         let parts = partitions(predicate).map(|(label, condition)| (label, having(query, condition)));
-        let relation = "the groups of the whole are the groups of its three partitions by HAVING";
+        let relation = "the groups of the whole query are those of its three partitions by HAVING";
         check_partitions(relation, query, parts, true, subject, session)
     }
 
@@ -493,7 +493,7 @@ impl Oracle for Aggregate {
     }
 
     fn about(&self) -> &'static str {
-        "an aggregate over a query is put together from those over its three partitions"
+        "an aggregate over a query can be combined from its three partitions"
     }
 
     fn propose(&self, generator: &mut Generator) -> Option<Proposal> {
@@ -535,9 +535,9 @@ impl Oracle for Aggregate {
         if folds_text(select, session.dialect()) {
             return Ok(Verdict::skip(AMBIGUOUS));
         }
-        let mut arms = Arms::new("the aggregate over the whole is that over its three partitions");
+        let mut arms = Arms::new("the aggregate over all rows is the combination of its three partitions");
         arms.ask("whole", query.clone(), session)?;
-        arms.ask("put together from partitions", combined(query, predicate, combine), session)?;
+        arms.ask("combined from partitions", combined(query, predicate, combine), session)?;
         if let Some(verdict) = arms.unanswered(subject, session)? {
             return Ok(verdict);
         }

@@ -85,7 +85,7 @@ pub struct Derived {
 
 /// The mutation that a subject names and what is predicted of it, or why nothing is.
 pub fn derive(subject: &Subject, state: &State, dialect: &Dialect) -> Result<Derived, Stopped> {
-    let query = subject.query().ok_or(Stopped("not one query"))?;
+    let query = subject.query().ok_or(Stopped("not a single query"))?;
     let all = sites(query, dialect);
     let mut chosen: Vec<Site> = Vec::new();
     for (_, choice) in subject.choices.iter().filter(|(name, _)| name.starts_with(MUTATION)) {
@@ -93,10 +93,10 @@ pub fn derive(subject: &Subject, state: &State, dialect: &Dialect) -> Result<Der
         if let Some((_, reason)) = mutators::REFUSED.iter().find(|(refused, _)| *refused == name) {
             return Err(Stopped(reason));
         }
-        let mutator = mutators::by_name(name).ok_or(Stopped("mutator that does not exist"))?;
+        let mutator = mutators::by_name(name).ok_or(Stopped("unknown mutator"))?;
         let number = number.parse().unwrap_or(usize::MAX);
         let is_it = |site: &&Site| site.mutator.name == mutator.name && site.number == number;
-        chosen.push(all.iter().find(is_it).ok_or(Stopped("mutation site that is not there"))?.clone());
+        chosen.push(all.iter().find(is_it).ok_or(Stopped("unknown mutation site"))?.clone());
     }
     if chosen.is_empty() {
         return Err(Stopped("no mutation chosen"));
@@ -112,7 +112,7 @@ impl Oracle for ValScope {
     }
 
     fn about(&self) -> &'static str {
-        "a mutated query has no fewer, or no more, rows or no smaller, or no larger, values"
+        "a mutated query returns more or fewer rows, larger or smaller values, as predicted"
     }
 
     fn propose(&self, generator: &mut Generator) -> Option<Proposal> {
@@ -164,7 +164,7 @@ impl Oracle for ValScope {
         };
         derived.mutators.iter().for_each(|note| session.note(note));
         derived.rules.iter().for_each(|rule| session.note(rule.note()));
-        let Some(query) = subject.query() else { return Ok(Verdict::skip("not one query")) };
+        let Some(query) = subject.query() else { return Ok(Verdict::skip("not a single query")) };
         let mut arms = Arms::new(derived.relation.text());
         arms.ask("original", query.clone(), session)?;
         arms.ask("mutation", derived.mutated, session)?;
@@ -176,7 +176,7 @@ impl Oracle for ValScope {
         match compare::violation(&derived.relation, original, mutated) {
             None => Ok(Verdict::Pass { nonempty }),
             Some(_) if compare::is_rounding(&derived.relation, original, mutated) => {
-                Ok(Verdict::skip("floats that differ by rounding"))
+                Ok(Verdict::skip("floats differ only by rounding"))
             }
             Some(difference) => arms.differ(difference, subject, session),
         }

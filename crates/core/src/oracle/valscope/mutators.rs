@@ -69,7 +69,7 @@ mutators! {
 }
 
 /// Mutations that look right and are not, with the reason.
-pub const REFUSED: &[(&str, &str)] = &[("stddev-to-var", "STDDEV exceeds VAR where that is below 1")];
+pub const REFUSED: &[(&str, &str)] = &[("stddev-to-var", "STDDEV exceeds VAR below 1")];
 
 /// A sample of one value has no variance.
 const SAMPLE: Change = Change { toward: Some(Up), nulls: Nulls::Mutated };

@@ -197,32 +197,33 @@ pub struct Column {
 impl Relation {
     /// In one sentence, for the evidence.
     pub fn text(&self) -> String {
-        let mut text = String::from(match self.span {
-            Span::Bijective => "each row has a partner in the other result",
-            Span::Grows => "each row of the original has a partner in the mutation",
-            Span::Shrinks => "each row of the mutation has a partner in the original",
-        });
-        for (at, column) in self.columns.iter().enumerate() {
-            let word = match column.change.toward {
-                None if column.change.nulls == Nulls::Alike => continue,
-                None => "stays",
-                Some(Direction::Up) => "does not fall",
-                Some(Direction::Down) => "does not rise",
-            };
-            let nulls = match column.change.nulls {
-                Nulls::Alike => "",
-                Nulls::Original => " (NULL in the original may become anything)",
-                Nulls::Mutated => " (or becomes NULL)",
-            };
-            text.push_str(&format!("; from the original to the mutation column {} {word}{nulls}", at + 1));
+        let rows = match self.span {
+            Span::Bijective => "both queries return the same rows",
+            Span::Grows => "the mutated query returns every row of the original",
+            Span::Shrinks => "the mutated query returns only rows of the original",
+        };
+        let exceptions: Vec<String> = self.columns.iter().enumerate().filter_map(exception).collect();
+        match exceptions.is_empty() {
+            true => rows.to_string(),
+            false => format!("{rows}, except that {}", exceptions.join(" and ")),
         }
-        match self.columns.iter().filter(|column| column.change.is_none()).count() {
-            0 => {}
-            equal if equal == self.columns.len() => text.push_str(", all columns equal"),
-            _ => text.push_str("; the other columns are equal"),
-        }
-        text
     }
+}
+
+/// How the values of a column may differ between a row and its partner.
+fn exception((at, column): (usize, &Column)) -> Option<String> {
+    let larger = match column.change.toward {
+        Some(Direction::Up) => Some("larger in the mutated query"),
+        Some(Direction::Down) => Some("smaller in the mutated query"),
+        None => None,
+    };
+    let null = match column.change.nulls {
+        Nulls::Alike => None,
+        Nulls::Original => Some("NULL in the original"),
+        Nulls::Mutated => Some("NULL in the mutated query"),
+    };
+    let may_be: Vec<&str> = larger.into_iter().chain(null).collect();
+    (!may_be.is_empty()).then(|| format!("column {} may be {}", at + 1, may_be.join(" or ")))
 }
 
 #[cfg(test)]
@@ -248,5 +249,19 @@ mod tests {
         assert_eq!(strong.and(weak), Some(weak));
         assert_eq!(strong.and(strong), Some(strong));
         assert_eq!(strong.and(Shift::Strong(Direction::Down)), None);
+    }
+
+    #[test]
+    fn a_relation_reads_as_one_sentence() {
+        let column = |change| Column { change, rounded: false };
+        let same = Relation { span: Span::Shrinks, columns: vec![column(Change::NONE)] };
+        assert_eq!(same.text(), "the mutated query returns only rows of the original");
+        let larger = Change::toward(Direction::Up).or_null(Nulls::Original);
+        let moved = Relation { span: Span::Grows, columns: vec![column(Change::NONE), column(larger)] };
+        assert_eq!(
+            moved.text(),
+            "the mutated query returns every row of the original, except that column 2 may be larger in the \
+             mutated query or NULL in the original"
+        );
     }
 }

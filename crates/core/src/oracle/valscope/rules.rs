@@ -11,7 +11,7 @@ use crate::sql::{BinaryOp, Truth};
 pub struct Stopped(pub &'static str);
 
 /// No rule: one operand goes up, the other down.
-pub const OPPOSITE: Stopped = Stopped("changes that go opposite ways");
+pub const OPPOSITE: Stopped = Stopped("changes in opposite directions");
 
 macro_rules! rules {
     ($($rule:ident $note:literal,)*) => {
@@ -170,7 +170,7 @@ pub fn extreme(rows: Span, value: Change, upward: bool) -> Result<Change, Stoppe
         fits.then(|| Change::toward(wanted).or_null(Nulls::Original))
     };
     let shrinking = |value: Change| growing(value.reversed()).map(Change::reversed);
-    let stop = Stopped("aggregate of values that change the other way");
+    let stop = Stopped("aggregate of values that move the opposite way");
     match rows {
         Span::Grows => growing(value).ok_or(stop),
         Span::Shrinks => shrinking(value).ok_or(stop),

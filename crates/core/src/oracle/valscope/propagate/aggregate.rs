@@ -35,17 +35,13 @@ impl Propagation<'_> {
         if args.iter().any(|cell| !cell.is_number() && !cell.has_one_representative())
             && matches!(name.as_str(), "MIN" | "MAX")
         {
-            return Err(Stopped("MIN or MAX of values without one representative"));
+            return Err(Stopped("MIN or MAX of equal values that are not identical"));
         }
         let known = aggregated(&name, args.first().copied());
         let arg = args.first().map_or(Change::NONE, |cell| cell.change);
         if args.len() > 1 || !aggregate.order_by.is_empty() {
             let changed = rows != Span::Bijective || args.iter().any(|cell| !cell.change.is_none());
-            return if changed {
-                Err(Stopped("aggregate that is not known"))
-            } else {
-                Ok(Cell { change: arg, known })
-            };
+            return if changed { Err(Stopped("unknown aggregate")) } else { Ok(Cell { change: arg, known }) };
         }
         if rows == Span::Bijective && arg.is_none() {
             return Ok(Cell { change: Change::NONE, known });
@@ -89,10 +85,10 @@ impl Propagation<'_> {
             ("COUNT", Some(_)) if distinct => (Rule::CountDistinct, rules::count(rows, Nulls::Alike)?),
             ("COUNT", Some(_)) => (Rule::CountColumn, rules::count(rows, arg.nulls)?),
             ("SUM" | "AVG", _) if distinct => {
-                return Err(Stopped("DISTINCT in an aggregate of what changes"));
+                return Err(Stopped("DISTINCT in an aggregate of changed rows"));
             }
             ("MIN" | "MAX", Some(cell)) if !cell.is_number() => {
-                return Err(Stopped("aggregate of what are no numbers"));
+                return Err(Stopped("aggregate of non-numbers"));
             }
             ("SUM" | "AVG", Some(cell)) if !cell.is_small() => {
                 return Err(Stopped("sum that may overflow or round"));

@@ -33,7 +33,7 @@ pub fn predict(query: &Query, sites: &[Site], facts: &Facts) -> Result<(Relation
     let rows = walk.query(query)?;
     // What no rule looked at may have changed anything: the number in a LIMIT, a key of ORDER BY.
     if !sites.iter().all(|site| walk.met.contains(&site.address)) {
-        return Err(Stopped("mutation that no rule is about"));
+        return Err(Stopped("mutation that no rule covers"));
     }
     let column =
         |(_, cell): &(Option<Name>, Cell)| Column { change: cell.change, rounded: cell.known.rounded };
@@ -128,7 +128,7 @@ impl Propagation<'_> {
         }
         match rows.columns.iter().all(|(_, cell)| cell.has_one_representative()) {
             true => Ok(()),
-            false => Err(Stopped("values without one representative are deduplicated")),
+            false => Err(Stopped("deduplicated values that are equal but not identical")),
         }
     }
 
@@ -161,7 +161,7 @@ impl Propagation<'_> {
             for table in &with.tables {
                 let mut rows = self.relation(&table.query)?;
                 if with.recursive && rows.is_changed() {
-                    return Err(Stopped("recursive common table"));
+                    return Err(Stopped("recursive common table expression"));
                 }
                 rename(&mut rows, &table.columns);
                 self.common.push((table.name.clone(), rows));
@@ -235,7 +235,7 @@ impl Propagation<'_> {
             return Ok(result);
         }
         if result.changes_values() {
-            return Err(Stopped("changed value in what a set operator compares"));
+            return Err(Stopped("changed value compared by a set operator"));
         }
         if op != SetOp::Except {
             self.used.push(if op == SetOp::Union { Rule::Union } else { Rule::Intersect });
@@ -285,7 +285,7 @@ impl Propagation<'_> {
         let mut columns = Vec::new();
         for item in &select.items {
             let SelectItem::Expr { expr, alias } = item else {
-                return Err(Stopped("SELECT * is not looked into"));
+                return Err(Stopped("SELECT * is not analysed"));
             };
             let name = alias.clone().or_else(|| match expr {
                 Expr::Column(reference) => Some(reference.column.clone()),
@@ -325,7 +325,7 @@ impl Propagation<'_> {
                 return Err(Stopped("GROUP BY a changed value"));
             }
             if !cell.has_one_representative() {
-                return Err(Stopped("GROUP BY values without one representative"));
+                return Err(Stopped("GROUP BY equal values that are not identical"));
             }
             keys.push((key.clone(), cell));
         }
@@ -478,7 +478,7 @@ impl Propagation<'_> {
                 Some(keys) => {
                     let is_it = |key: &Expr| matches!(key, Expr::Column(column) if column == reference);
                     let key = keys.iter().find(|(key, _)| is_it(key));
-                    key.map(|(_, cell)| *cell).ok_or(Stopped("bare column beside an aggregate"))
+                    key.map(|(_, cell)| *cell).ok_or(Stopped("bare column next to an aggregate"))
                 }
             };
         }

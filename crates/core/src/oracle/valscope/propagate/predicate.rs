@@ -16,7 +16,7 @@ impl Propagation<'_> {
                 self.require(needs, expr)?;
                 shift.and(local).ok_or(OPPOSITE)
             }
-            Some(_) => Err(Stopped("changed value as a condition")),
+            Some(_) => Err(Stopped("changed value used as a condition")),
             None => Ok(shift),
         }
     }
@@ -75,8 +75,8 @@ impl Propagation<'_> {
                 Ok(Shift::None)
             }
             Expr::Match { expr, pattern, .. } => {
-                self.unchanged(expr, "match of a changed value")?;
-                self.unchanged(pattern, "match of a changed value")?;
+                self.unchanged(expr, "pattern match of a changed value")?;
+                self.unchanged(pattern, "pattern match of a changed value")?;
                 Ok(Shift::None)
             }
             other => {
@@ -84,7 +84,7 @@ impl Propagation<'_> {
                 if cell.change.is_none() {
                     Ok(Shift::None)
                 } else {
-                    Err(Stopped("changed value as a condition"))
+                    Err(Stopped("changed value used as a condition"))
                 }
             }
         }
@@ -144,7 +144,7 @@ impl Propagation<'_> {
     pub(super) fn numbers(&self, cells: &[Cell]) -> Outcome<()> {
         match cells.iter().all(Cell::is_number) {
             true => Ok(()),
-            false => Err(Stopped("changed value compared with what is no number")),
+            false => Err(Stopped("changed value compared with a non-number")),
         }
     }
 
@@ -169,7 +169,7 @@ impl Propagation<'_> {
         if self.is_dynamic() || kinds.is_empty() || (kinds[0] != Kind::Any && kinds.iter().all(alike)) {
             Ok(())
         } else {
-            Err(Stopped("comparison of several kinds"))
+            Err(Stopped("comparison of different kinds"))
         }
     }
 }

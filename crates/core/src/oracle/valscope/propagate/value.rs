@@ -24,15 +24,15 @@ impl Propagation<'_> {
         let (change, needs) = match self.local(expr) {
             None => return Ok(cell),
             Some(Local::Value(change, needs)) => (change, needs),
-            Some(Local::Predicate(..)) => return Err(Stopped("changed condition as a value")),
-            Some(Local::Rows(_)) => return Err(Stopped("rows as a value")),
+            Some(Local::Predicate(..)) => return Err(Stopped("changed condition used as a value")),
+            Some(Local::Rows(_)) => return Err(Stopped("rows used as a value")),
         };
         let change = cell.change.and(change).ok_or(OPPOSITE)?;
         let mut known = cell.known;
         match needs {
             Needs::Nothing => {}
             Needs::Numbers | Needs::OneKind if !cell.is_number() => {
-                return Err(Stopped("aggregate of what are no numbers"));
+                return Err(Stopped("aggregate of non-numbers"));
             }
             Needs::Numbers | Needs::OneKind => {}
             Needs::Small(_) if !cell.is_small() => {
@@ -50,7 +50,7 @@ impl Propagation<'_> {
                 }
             }
             Needs::Average => {
-                let Expr::Aggregate(aggregate) = expr else { return Err(Stopped("average of nothing")) };
+                let Expr::Aggregate(aggregate) = expr else { return Err(Stopped("not an aggregate")) };
                 for arg in &aggregate.args {
                     if !self.in_rows(|walk| walk.value(arg))?.is_small() {
                         return Err(Stopped("average that may overflow or round"));
@@ -124,7 +124,7 @@ impl Propagation<'_> {
                 Ok(Cell::same(Known::NOTHING))
             }
             Expr::Case { operand, branches, otherwise } => {
-                const CASE: &str = "CASE over a change";
+                const CASE: &str = "CASE over a changed value";
                 if let Some(operand) = operand {
                     self.unchanged(operand, CASE)?;
                 }
@@ -151,7 +151,7 @@ impl Propagation<'_> {
                 Ok(Cell::same(Known::NOTHING))
             }
             Expr::Unary { op: UnaryOp::BitNot, expr } => {
-                self.unchanged(expr, "bits of a changed value")?;
+                self.unchanged(expr, "bit operation on a changed value")?;
                 Ok(Cell::same(Known::NOTHING))
             }
             Expr::Is { expr, test: Truth::Null, .. } => {
@@ -161,17 +161,17 @@ impl Propagation<'_> {
                     false => !self.value(expr)?.change.is_none(),
                 };
                 if changed {
-                    Err(Stopped("IS NULL of a change"))
+                    Err(Stopped("IS NULL of a changed operand"))
                 } else {
                     Ok(Cell::same(Known::of_kind(Kind::Bool)))
                 }
             }
             condition if is_condition(condition) => match self.predicate_below(condition)? {
                 Shift::None => Ok(Cell::same(Known::of_kind(Kind::Bool))),
-                _ => Err(Stopped("changed condition as a value")),
+                _ => Err(Stopped("changed condition used as a value")),
             },
             Expr::Window(_) => Err(Stopped("window")),
-            _ => Err(Stopped("text that is not understood")),
+            _ => Err(Stopped("SQL that Dissent cannot parse")),
         }
     }
 
@@ -196,7 +196,7 @@ impl Propagation<'_> {
             BinaryOp::Mul => match factors {
                 (_, Some(factor)) if right.change.is_none() => Some(rules::times(left.change, factor)),
                 (Some(factor), _) if left.change.is_none() => Some(rules::times(right.change, factor)),
-                _ => return Err(Stopped("product of a changed value and no constant")),
+                _ => return Err(Stopped("changed value multiplied by a non-constant")),
             },
             _ => return Err(Stopped("function of a changed value")),
         };
