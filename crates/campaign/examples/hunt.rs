@@ -1,6 +1,6 @@
-//! A hunt by a program of one's own: two seconds on the bundled SQLite, in worker processes of this very program.
+//! A hunt from your own program: two seconds on the bundled SQLite, in worker processes of this program.
 //!
-//! Run it with `cargo run -p dissent-campaign --example hunt`; it takes a directory to keep its findings in.
+//! Run it with `cargo run -p dissent-campaign --example hunt DIR`; it saves its findings in that directory.
 
 use std::time::Duration;
 

@@ -1,9 +1,8 @@
 //! What Dissent itself costs.
 //!
-//! A worker's hunt runs in this process, journal, counting and all. Then the very same statements, kept
-//! as text, go through SQLite's C API with nothing around them: prepare, step to the end, finalise. That
-//! is the ceiling; the hunt's share of it is what is left after generating, rendering, reading results
-//! and judging them.
+//! A worker's hunt runs in this process, with journal and counting. Then the same statements, saved as text, go
+//! through SQLite's C API with nothing around them: prepare, step to the end, finalise. That is the ceiling. The
+//! hunt's share of it is what is left after generating, rendering, reading results and comparing them.
 
 use std::path::PathBuf;
 use std::rc::Rc;

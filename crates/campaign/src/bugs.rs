@@ -1,4 +1,4 @@
-//! The bugs of a campaign: findings with one signature, of which the smallest example is kept.
+//! The bugs of a campaign: findings with the same signature, of which the smallest example is kept.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! What a finding is checked on when it is dated: released versions, or builds of the user's own.
+//! What a bisection checks a finding on: released versions, or the user's own builds.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

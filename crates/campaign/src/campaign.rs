@@ -1,4 +1,4 @@
-//! Campaigns as a program runs them: configured, started or resumed, run to their end.
+//! Running a campaign from a program: configure, start or resume, run to the end.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

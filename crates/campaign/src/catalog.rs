@@ -1,4 +1,4 @@
-//! Catalogs on disk: made once for a version of an engine, by workers, since some functions crash or hang.
+//! Catalogs on disk: made once per version of an engine, by workers, because some functions crash or hang.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Scripts that a user wrote, each query asked in every way that the oracles know.
+//! Checking scripts that a user wrote: every query goes to every oracle that can use it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What a campaign is to do: one value that flags fill in, `campaign.json` keeps and every worker gets.
+//! What a campaign does: one value that flags fill in, `campaign.json` stores and every worker gets.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};

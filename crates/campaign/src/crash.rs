@@ -1,4 +1,4 @@
-//! The finding in a worker's crash or hang: the statement it ended in, on the state it ended with.
+//! Turns a worker's crash or hang into a finding: the statement that ran last, on the state it ran in.
 
 use dissent_core::engine::{ErrorClass, SqlError};
 use dissent_core::finding::{Arm, ArmOutcome, Class, Evidence, Failure, Origin};

@@ -1,4 +1,5 @@
-//! Where findings arrive: on disk at once, then reduced beside the hunt, sorted into bugs, and shown.
+//! Where findings arrive: they are saved to disk at once, then reduced while the hunt goes on, grouped into bugs,
+//! and shown.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

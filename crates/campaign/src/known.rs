@@ -1,4 +1,4 @@
-//! Known bugs and accepted behaviours on disk: those built in, those in `./known`, those in places the user names.
+//! Known bugs and accepted behaviours on disk: the built-in ones, `./known`, and paths that the user gives.
 
 use std::fs;
 use std::io::ErrorKind;

@@ -1,5 +1,5 @@
-//! Campaigns of Dissent: worker processes that hunt for logic bugs in one database, findings that are kept on disk,
-//! reduced, sorted into bugs and compared with what is known.
+//! Campaigns of Dissent: worker processes hunt for logic bugs in one database. Findings are saved to disk, reduced,
+//! grouped into bugs and compared with the known bugs.
 //!
 //! ```no_run
 //! use std::time::Duration;
@@ -14,11 +14,11 @@
 //! }
 //! ```
 //!
-//! [`Campaign`] is the way in, [`Config`] all that it can be told, [`Observer`] all that it tells. Beside hunting
-//! there is what can be done with a finding: [`replay`], [`reduce`], [`date`] it over versions, [`add_known`]; and
-//! [`ScriptCheck`], which has the oracles check queries that a user wrote. [`store`] and [`record`] read what is on disk.
+//! Start with [`Campaign`]. [`Config`] has all its options, and an [`Observer`] sees everything it reports. For a single
+//! finding there are [`replay`], [`reduce`], [`date`] (in which versions it fails) and [`add_known`]. [`ScriptCheck`] runs
+//! the oracles on queries that a user wrote. [`store`] and [`record`] read what is on disk.
 //!
-//! Errors are [`anyhow::Error`]s: sentences for the user, of which nothing but the text is promised.
+//! Errors are [`anyhow::Error`]s: sentences for the user. Only their text is part of the interface.
 
 #![warn(missing_docs)]
 

@@ -1,4 +1,4 @@
-//! Whoever watches a campaign.
+//! The interface for watching a campaign.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! One finding on disk: a directory of files, each of which appears complete or not at all.
+//! One finding on disk: a directory of files, each written atomically.
 
 use std::fs;
 use std::path::{Path, PathBuf};

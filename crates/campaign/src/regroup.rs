@@ -1,5 +1,5 @@
-//! The bugs of a campaign once its findings are dated: those that have different versions are taken apart, those
-//! that came and went together are put together.
+//! Regroups the bugs of a campaign after bisection: findings with different version ranges are split, findings that
+//! appeared and disappeared together are merged.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! A finding checked again, in a process of its own.
+//! Checks a finding again, in a new process.
 
 use anyhow::anyhow;
 use dissent_core::finding::Finding;

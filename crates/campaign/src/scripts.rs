@@ -1,4 +1,4 @@
-//! Files of SQL that users name, one by one or by directories.
+//! SQL files that the user names, one by one or by directory.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! A campaign on disk: `campaign.json`, a directory per finding, `summary.json`.
 //!
-//! Everything appears by renaming what is complete, so a kill at any moment leaves no half finding.
+//! Files appear by renaming complete ones, so a kill at any moment leaves no partial finding.
 
 use std::fs;
 use std::io::ErrorKind;

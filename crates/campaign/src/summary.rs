@@ -1,4 +1,4 @@
-//! The end of a campaign in figures.
+//! The figures of a finished campaign.
 
 mod time;
 

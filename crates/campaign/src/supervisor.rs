@@ -1,4 +1,4 @@
-//! The parent of a hunt's workers: starts them, listens, and starts others in the place of those that end too soon.
+//! The parent of a hunt's workers: starts them, listens, and replaces those that end too early.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! What Dissent asks of the operating system beyond the standard library. Linux.
+//! What Dissent needs from the operating system beyond the standard library. Linux only.
 
 use std::ffi::CString;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! What is tested: an engine that is on this machine and opens.
+//! What is tested: an installed engine that opens.
 
 use dissent_core::dialect::Dialect;
 use dissent_core::finding::{FINDING_FORMAT, Finding, Origin};

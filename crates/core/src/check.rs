@@ -1,5 +1,5 @@
-//! The walk of a script: its statements build the state, and each of its queries is handed to every oracle that can
-//! work on a given query, over the state at that point.
+//! `dissent check`: the statements of a script build the database, and each of its queries goes to every oracle
+//! that can use a given query.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! The database under test, as the statements made it: one value, kept by the session.
+//! The database under test, as its statements built it: one value, owned by the session.
 
 use crate::dialect::Dialect;
 use crate::sql::visit::{Visitor, walk_table};

@@ -1,7 +1,7 @@
-//! What Dissent needs of a database: the trait every adapter implements, and what comes back.
+//! What Dissent needs from a database: the trait that every engine implements, and what it returns.
 //!
-//! A failure of SQL is a value ([`Reply::Failed`]); `Err` means the engine itself is gone or our own
-//! plumbing broke.
+//! An SQL error is a value ([`Reply::Failed`]). `Err` means that the engine itself is gone or that our own code
+//! failed.
 
 use serde::{Deserialize, Serialize};
 

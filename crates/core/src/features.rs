@@ -1,8 +1,8 @@
-//! What a test case is made of, with names and values left out.
+//! The features of a test case, without names and values.
 //!
-//! Left out as well is what a reduced test case holds for reasons other than the bug: the aggregate or the
-//! exact type that the oracle asks for, a view or a derived table that stands for a table of one row, an
-//! inner join, the literals (all that are left are as plain as they could be).
+//! Also left out is what a reduced test case contains for other reasons than the bug: the aggregate or exact type
+//! that the oracle asks for, a view or derived table that stands for a table of one row, an inner join, the
+//! literals (which reduction has made as plain as possible).
 
 use std::collections::BTreeSet;
 

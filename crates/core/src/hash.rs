@@ -1,5 +1,5 @@
-//! A hash that is the same in every version and on every machine: names of files and identities of findings depend
-//! on it.
+//! A hash that is the same in every version and on every machine: file names and the identity of findings depend on
+//! it.
 
 /// FNV-1a, 64 bits.
 pub fn fnv1a(bytes: &[u8]) -> u64 {

@@ -1,6 +1,6 @@
-//! Profiles: what is drawn more often, less often or never, by name.
+//! Profiles: what the generator uses more often, less often or never, by name.
 //!
-//! A profile is a map from names to weights, such as a user writes into a file:
+//! A profile is a map from names to weights, as a user writes it in a file:
 //!
 //! ```
 //! use dissent_core::generate::Policy;
@@ -11,7 +11,7 @@
 //! # Ok::<(), dissent_core::profile::ProfileError>(())
 //! ```
 //!
-//! A name with a slash is an option of a choice: it is drawn in proportion to its weight among the options that apply.
+//! A name with a slash is an option of a choice: it is chosen in proportion to its weight among the options that apply.
 //! A name without one is a percentage, or a size (`size.…`). Weight 0 means never, unless nothing else applies.
 
 #[cfg(test)]

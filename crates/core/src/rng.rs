@@ -1,7 +1,7 @@
-//! The only randomness: seeded per case, the same on every machine and in every release.
+//! The only source of randomness: seeded per test case, the same on every machine and in every release.
 //!
-//! Written out here (xoshiro256++ seeded by splitmix64) rather than taken from a crate, because a seed
-//! that a user wrote down must mean the same case after a dependency has moved on.
+//! It is written out here (xoshiro256++ seeded by splitmix64) rather than taken from a crate, because a seed must
+//! mean the same test case after a dependency was updated.
 
 /// A source of random numbers.
 #[derive(Clone, Debug)]

@@ -1,4 +1,4 @@
-//! Scripts to start a hunt from, built in: `seeds/DIALECT/*.sql`.
+//! The built-in seeds, scripts to start a hunt from: `seeds/DIALECT/*.sql`.
 
 use crate::dialect::Files;
 use crate::embedded::SEEDS;

@@ -1,8 +1,8 @@
-//! An engine of one's own, hunted in this process.
+//! An engine of your own, tested in this process.
 //!
 //! `cargo run -p dissent-engine --example own_engine`
 //!
-//! Whatever implements [`Engine`] can be hunted. This one is the bundled SQLite with a bug: its "optimizer" loses the
+//! Anything that implements [`Engine`] can be tested. This one is the bundled SQLite with a bug: its "optimizer" loses the
 //! last row of a query whose WHERE has a BETWEEN. Two oracles notice, and the finding is reduced and printed.
 
 use dissent_core::dialect::Dialect;

@@ -1,4 +1,4 @@
-//! What a child process is allowed, settled between fork and exec: it ends with us, however we end.
+//! The limits of a child process, set between fork and exec. It always ends when we end.
 
 use std::ffi::{CStr, c_int};
 use std::io;

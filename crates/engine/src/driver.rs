@@ -1,4 +1,4 @@
-//! The drivers: each a wire or a library by which engines are spoken to. A dialect's file names the one it needs.
+//! The drivers: each is a wire protocol or a library. A dialect's file names the one it needs.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Why an engine is not available: each message is one sentence for the user that says what to do.
+//! Why an engine is not available. Each message is one sentence that tells the user what to do.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Engines for tests: one that only pretends, and one that answers wrongly on purpose.
+//! Engines for tests: a scripted one, and one that returns wrong results on purpose.
 
 use dissent_core::engine::{Engine, Limits, Prepared, Reply, SqlError, Trouble};
 use dissent_core::sql::{DataType, Value};

@@ -1,7 +1,7 @@
-//! Real databases behind Dissent's `Engine` trait: obtained, started, spoken to.
+//! Real databases behind Dissent's `Engine` trait: installed, started, queried.
 //!
-//! A user names a [`Target`] (`sqlite@3.30.1`); obtaining it gives a [`Source`], which can be handed to
-//! another process; opening that gives an engine.
+//! A user names a [`Target`] (`sqlite@3.30.1`). Obtaining it gives a [`Source`], which can be passed to another
+//! process. Opening that gives an engine.
 
 #![warn(missing_docs)]
 

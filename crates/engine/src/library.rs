@@ -1,4 +1,4 @@
-//! Shared libraries that are engines.
+//! Engines that are shared libraries.
 
 use std::ffi::c_int;
 use std::path::Path;

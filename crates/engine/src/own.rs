@@ -1,4 +1,4 @@
-//! The names of the databases that we make on servers: no others are ever touched.
+//! The names of databases that Dissent creates on servers: it never touches others.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 

@@ -1,4 +1,4 @@
-//! The engines a user can name: every dialect whose driver is there.
+//! The engines that a user can name: every dialect with a driver.
 
 use std::fmt;
 use std::path::PathBuf;

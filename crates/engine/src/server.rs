@@ -1,8 +1,8 @@
-//! Private servers: a data directory of their own, a process that ends with ours however that ends, and
-//! nothing left behind.
+//! Private servers: each has its own data directory and a process that always ends when ours does, and leaves
+//! nothing behind.
 //!
-//! A [`Home`] is the directory, a [`Server`] the process. Both belong to the engine that uses them, in the
-//! worker's one thread: the kernel ties "ends with ours" to the *thread* that started the process.
+//! A [`Home`] is the directory, a [`Server`] the process. Both belong to the engine that uses them, in the worker's
+//! only thread: the kernel ends the process with the *thread* that started it.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};

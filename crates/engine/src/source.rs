@@ -1,4 +1,4 @@
-//! Where an engine is, once it has been obtained.
+//! Where an installed engine is.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! The one spelling of values that are neither numbers, text nor bytes.
+//! The one spelling of values that are not numbers, text or bytes.
 
 use dissent_core::sql::value::hex;
 use dissent_core::sql::{Kind, Value};

@@ -1,4 +1,4 @@
-//! Servers by address: `scheme://user:password@host:port/database`. Passwords are never shown.
+//! Servers by URL: `scheme://user:password@host:port/database`. Passwords are never shown.
 
 use std::fmt;
 

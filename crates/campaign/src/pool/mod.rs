@@ -1,5 +1,4 @@
-//! Worker processes, and all that can happen to them: they are started, watched for stalls, killed and waited for
-//! here and nowhere else.
+//! Worker processes. They are started, watched for stalls, killed and waited for here and nowhere else.
 
 mod process;
 

@@ -1,4 +1,4 @@
-//! One worker process, as its supervisor sees it: start it, watch its pulse, kill it, read what it left.
+//! One worker process, as its supervisor sees it: start it, watch its pulse, kill it, read what it left behind.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};

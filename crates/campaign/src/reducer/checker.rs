@@ -1,4 +1,4 @@
-//! Checks subjects in a process of its own, which is replaced whenever the engine takes it down.
+//! Checks subjects in a separate process, which is replaced whenever the engine crashes it.
 
 use anyhow::Context;
 use dissent_core::finding::{Class, Evidence, Origin};

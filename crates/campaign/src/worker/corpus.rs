@@ -1,4 +1,4 @@
-//! The corpus of a campaign on disk: every worker writes what it keeps, and reads what the others do.
+//! The corpus of a campaign on disk: every worker writes its entries and reads those of the others.
 
 use std::collections::BTreeSet;
 use std::fs;

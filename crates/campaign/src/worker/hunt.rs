@@ -1,4 +1,4 @@
-//! A worker's hunt: walk through its share of the databases and tell what happens.
+//! A worker's hunt: walks through its share of the databases and reports what happens.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};

@@ -1,8 +1,8 @@
-//! Shared memory in which a worker leaves what it is about to run, so that the supervisor knows the
-//! exact statement, and the state it ran in, when the process is gone.
+//! Shared memory where a worker writes what it is about to run, so that the supervisor knows the exact statement,
+//! and the state it ran in, after the process is gone.
 //!
-//! Writing is a copy and a few stores; no system call per statement. The header is atomics and may be
-//! read at any time; the texts may be read only once the worker has ended.
+//! Writing is a copy and a few stores, with no system call per statement. The header consists of atomics and may be
+//! read at any time; the texts may be read only after the worker has ended.
 
 use std::fs::{File, OpenOptions};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,5 +1,5 @@
-//! A worker: a child process with one thread and one engine, so that whatever the engine does to its
-//! process is seen by the supervisor and suffered by nobody else.
+//! A worker: a child process with one thread and one engine, so that whatever the engine does to its process
+//! affects nothing else, and the supervisor sees it.
 //!
 //! This is the child's side; the other one is the pool. They share a [`journal`] and speak the [`protocol`].
 

@@ -1,4 +1,4 @@
-//! A worker that finds out what an engine can compute, one candidate after the other.
+//! A worker that probes an engine, one candidate after the other.
 
 use anyhow::anyhow;
 use dissent_core::dialect::Dialect;

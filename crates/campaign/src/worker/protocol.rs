@@ -1,5 +1,5 @@
-//! What supervisor and worker say to each other: one job in, as JSON on standard input; events out, as
-//! JSON lines on standard output. (The current statement is not said but left in the journal.)
+//! The messages between supervisor and worker: one job in, as JSON on standard input; events out, as JSON lines on
+//! standard output. (The current statement is not a message; it is in the journal.)
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

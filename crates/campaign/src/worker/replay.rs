@@ -1,4 +1,4 @@
-//! A worker's replay: build a finding's state again, check it again, and tell everything that ran.
+//! A worker's replay: builds a finding's state again, checks it again, and reports everything that ran.
 
 use anyhow::{Context, anyhow};
 use dissent_core::dialect::Dialect;

@@ -1,4 +1,4 @@
-//! A worker that goes through scripts and has oracles check their queries.
+//! A worker that runs scripts and gives their queries to the oracles.
 
 use anyhow::anyhow;
 use dissent_core::check;

@@ -1,4 +1,4 @@
-//! A worker that checks one subject after the other, as they come in on standard input.
+//! A worker that checks one subject after the other, as they arrive on standard input.
 
 use std::io::BufRead;
 

@@ -1,4 +1,4 @@
-//! An engine whose statements are traced: for logs of statements, for replays and for benchmarks.
+//! An engine whose statements are traced: for statement logs, replays and benchmarks.
 
 use dissent_core::engine::{Engine, Limits, Prepared, Reply, SqlError, Trouble};
 use dissent_core::sql::{DataType, Value};

@@ -1,8 +1,8 @@
-//! Catalogs: what an engine can compute, as it tells itself and as probing shows.
+//! Catalogs: what an engine can compute, as the engine reports it and as probing shows.
 //!
-//! [`Plan`] (in the dialect's file) says which questions to ask, [`crate::probe`] asks them and turns replies into
-//! [`Signature`]s, [`Repertoire`] is the form the generator draws from. A [`Catalog`] is data: it is made
-//! once for a version of an engine and kept.
+//! [`Plan`] (in the dialect's file) says which queries to run, [`crate::probe`] runs them and turns the replies
+//! into [`Signature`]s, and [`Repertoire`] is the form that the generator uses. A [`Catalog`] is data: it is made
+//! once per version of an engine and cached.
 
 mod plan;
 mod repertoire;

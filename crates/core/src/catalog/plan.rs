@@ -1,4 +1,4 @@
-//! How a dialect's engine is asked for its operations: the `[catalog]` table of the dialect's file.
+//! How to ask an engine for its operations: the `[catalog]` table of the dialect's file.
 
 use serde::Deserialize;
 

@@ -1,4 +1,4 @@
-//! A catalog as the generator draws from it: what is usable, by what it returns.
+//! A catalog in the form that the generator uses: the usable operations, by result type.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Types with values to probe with.
+//! Types with values for probing.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
-//! Settings that an engine lists itself: the table `[discovery]` of the dialect's file.
+//! Settings that an engine lists itself: the `[discovery]` table of the dialect's file.
 //!
-//! An optimizer gains switches with every release. Those that the engine can name are asked for, so that a version or
-//! a build that nobody has seen is tested with all of its own.
+//! Optimizers gain switches with every release. Dissent asks the engine for them, so that an unknown version or
+//! build is tested with all its own switches.
 
 use serde::Deserialize;
 

@@ -1,7 +1,7 @@
 //! The files that dialects are read from.
 //!
-//! A relative of another dialect says which (`inherits = "postgres"`) and what differs. Files are found, never
-//! listed: whatever is in `dialects/` when this crate is built is there.
+//! A dialect can inherit from another one (`inherits = "postgres"`) and list the differences. There is no list of
+//! files: every file in `dialects/` when this crate is built is a dialect.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
-//! A dialect is data: what a DBMS can do and how it spells it, read from `dialects/*.toml`.
+//! A dialect is data: what a DBMS can do and how it writes it, read from `dialects/*.toml`.
 //!
-//! Generators and oracles ask what a dialect *can* ([`Dialect::can`]), never which one it *is*.
+//! Generators and oracles ask what a dialect *can* do ([`Dialect::can`]), never which one it *is*.
 
 mod descriptor;
 mod discovery;

@@ -1,5 +1,5 @@
-//! How a dialect prepares statements: the types of parameters, the words for it, and what it says where a
-//! parameter cannot stand for a literal.
+//! How a dialect prepares statements: the types of parameters, the syntax, and the error messages where a parameter
+//! cannot replace a literal.
 
 use serde::Deserialize;
 

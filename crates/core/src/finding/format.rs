@@ -1,4 +1,4 @@
-//! `finding.json` as bytes: written in the newest format, read in every one that was ever written.
+//! `finding.json` as bytes: written in the newest format, read in every format that was ever written.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What a check says, and what is kept of it.
+//! The result of a check, and what is saved of it.
 
 mod format;
 

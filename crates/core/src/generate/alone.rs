@@ -1,4 +1,4 @@
-//! A table on its own, and what is done to it before anything is asked.
+//! A single table, and the statements that change it before any query runs.
 
 use super::{Generator, State, choices};
 use crate::sql::*;

@@ -1,4 +1,4 @@
-//! Statements that change a state that is already there: rows, schema, settings.
+//! Statements that change an existing database: rows, schema, settings.
 
 use super::{Generator, Rules, choices};
 use crate::dialect::{Feature, Setting, TypeEntry};

@@ -1,12 +1,12 @@
-//! Choices by name: what may be drawn, how often, and how often it was.
+//! Choices by name: what can be chosen, how often, and how often it was.
 //!
-//! Whatever shapes a statement is an [`Odds`] (it happens or not) or a [`Choice`] (one of several options). Both are
-//! `static`s of the file that draws them, declared with their default weights by the macro `choices!`. A policy holds
-//! other weights by name ([`crate::profile`]) and counts what is drawn.
+//! Everything that shapes a statement is an [`Odds`] (it happens or not) or a [`Choice`] (one of several options).
+//! Both are `static`s in the file that uses them, declared with their default weights by the macro `choices!`. A
+//! policy overrides weights by name ([`crate::profile`]) and counts what is chosen.
 //!
-//! A draw costs little more than its random number: each static has a number of its own, taken when it is first used,
-//! and weights and counts are arrays over these numbers. With the default weights a choice draws the same random
-//! numbers as [`Rng::chance`] and [`Rng::weighted`] do.
+//! A choice costs little more than its random number: each static gets a number of its own when it is first used,
+//! and weights and counts are arrays indexed by it. With the default weights, a choice uses the same random numbers
+//! as [`Rng::chance`] and [`Rng::weighted`].
 
 use std::cell::RefCell;
 use std::sync::OnceLock;

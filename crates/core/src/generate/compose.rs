@@ -1,4 +1,4 @@
-//! Queries of every clause a dialect has: set operators, groups, summaries in FROM, subqueries in WHERE.
+//! Queries with every clause that a dialect has: set operators, groups, aggregates in FROM, subqueries in WHERE.
 
 use std::sync::Arc;
 

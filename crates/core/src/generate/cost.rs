@@ -1,4 +1,4 @@
-//! How many rows a query looks at, as far as the state tells and as if nothing kept them out.
+//! How many rows a query reads, as far as the state tells, assuming that no condition filters any.
 
 use super::State;
 use crate::sql::visit::{Visitor, walk_select, walk_table};

@@ -1,4 +1,4 @@
-//! Expressions, drawn by the kind of value they should have.
+//! Expressions, generated for the kind of value they should have.
 
 use super::{Drawn, Generator, choices};
 use crate::dialect::Feature;

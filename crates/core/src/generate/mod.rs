@@ -1,10 +1,9 @@
-//! The one generator: schemas, rows, expressions, queries and statements over a dialect.
+//! The one generator: schemas, rows, expressions, queries and statements for a dialect.
 //!
-//! (The design calls this room `gen`; that word is reserved in Rust 2024.)
+//! (It cannot be called `gen`: that word is reserved in Rust 2024.)
 //!
-//! A [`Generator`] serves one case: it owns the case's randomness and the scopes of the query being
-//! drawn, and reads the [`State`] of the database. What it draws is valid by construction as far as
-//! the state tells.
+//! A [`Generator`] serves one test case. It owns the test case's randomness and the scopes of the current query,
+//! and reads the [`State`] of the database. What it generates is valid by construction, as far as the state tells.
 
 mod aggregate;
 mod alone;

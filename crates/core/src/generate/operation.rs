@@ -1,4 +1,4 @@
-//! Operations of the engine's own catalog: every usable one is reachable, with arguments of its types.
+//! Operations of the engine's catalog: every usable one can be generated, with arguments of its types.
 
 use super::{Generator, choices};
 use crate::catalog::{Arg, Entry, Repertoire, Signature};

@@ -1,4 +1,4 @@
-//! How large and how wild: the generator's numbers in one place.
+//! The generator's sizes and weights, in one place.
 
 use super::Weights;
 

@@ -1,4 +1,4 @@
-//! Common tables that read themselves, few rounds and few rows.
+//! Recursive common table expressions, with few iterations and few rows.
 
 use std::sync::Arc;
 

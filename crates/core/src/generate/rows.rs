@@ -1,4 +1,4 @@
-//! Statements that change the rows of one table, with expressions wherever they may stand.
+//! Statements that change the rows of one table, with expressions wherever they are allowed.
 
 use super::change::IN_CHANGE;
 use super::{Generator, choices};

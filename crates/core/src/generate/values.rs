@@ -1,4 +1,4 @@
-//! Constants: boundary values, and above all values that are in the data.
+//! Constants: boundary values, and above all values that occur in the data.
 
 use super::{Generator, choices};
 use crate::dialect::Feature;

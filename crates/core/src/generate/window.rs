@@ -1,8 +1,8 @@
-//! Window functions that give a row one value (SOUNDNESS 0.5).
+//! Window functions that give each row a defined value (SOUNDNESS 0.5).
 //!
-//! Where rows have peers, no ROW_NUMBER, no ROWS, and of a single row of the frame only the key by which the
-//! frame is ordered. Where keys of all tables in FROM put the rows in a total order, no row has a peer: then any
-//! window function of the engine's catalog, and any frame.
+//! If rows have peers: no ROW_NUMBER, no ROWS frames, and of a single row in the frame only the key that orders it.
+//! If keys of all tables in FROM give the rows a total order, no row has a peer, so any window function in the
+//! engine's catalog and any frame can be used.
 
 use super::{Generator, Rules, choices};
 use crate::dialect::Feature;

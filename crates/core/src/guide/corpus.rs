@@ -1,4 +1,4 @@
-//! What is worth coming back to: databases and queries that showed something new.
+//! The corpus: databases and queries that showed something new.
 
 use serde::{Deserialize, Serialize};
 

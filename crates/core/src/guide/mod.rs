@@ -1,7 +1,7 @@
-//! Learning from what was run: what counts as new ([`Guide`]), and what is kept of it ([`corpus`]).
+//! Learning from what ran: what counts as new ([`Guide`]), and what is kept of it ([`corpus`]).
 //!
-//! A database with its queries is looked at as a whole. If it showed something that none before it did, the
-//! smallest part of it that still shows that is kept; other databases are made by changing what was kept
+//! The guide looks at a database with all its queries at once. If it showed something that no database did before,
+//! the smallest part that still shows it is kept. Other databases are made by mutating what was kept
 //! ([`crate::mutate`]).
 
 mod code;

@@ -1,4 +1,4 @@
-//! Plan coverage: the shapes of the steps of plans, for every engine that explains.
+//! Plan coverage: the shapes of plan steps, for every engine with EXPLAIN.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What a script says of itself in the comments at its beginning: `-- key: value`.
+//! The header of a script, in the comments at its start: `-- key: value`.
 
 /// The words about a known bug that a script rebuilds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

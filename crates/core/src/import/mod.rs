@@ -1,8 +1,8 @@
 //! Foreign SQL as our own trees: scripts are split ([`script`]), their statements parsed by sqlparser's dialects
 //! (`reading`) and lowered to the one AST (`lower`).
 //!
-//! A statement that cannot be lowered is kept as text that builds state. What was lowered counts only once an
-//! engine has answered the same for the original and for our rendering of it ([`verify`]).
+//! A statement that cannot be lowered stays text, which still builds the database. A lowered statement counts only
+//! once an engine has given the same answer to the original and to our rendering of it ([`verify`]).
 
 pub mod header;
 mod lower;

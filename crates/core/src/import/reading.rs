@@ -1,4 +1,4 @@
-//! How sqlparser is to read a dialect: by the grammar that the dialect's file names.
+//! Which sqlparser grammar reads a dialect: the one that the dialect's file names.
 
 use std::any::TypeId;
 

@@ -1,5 +1,5 @@
-//! Columns of a given query by their tables, and `*` as the columns it stands for: oracles and gates look columns
-//! up by both names. Whether it still says the same, the engine is asked.
+//! Qualifies the columns of a given query and expands `*`, because oracles and gates look columns up by both names.
+//! The engine confirms that the query still says the same.
 
 use crate::dialect::Dialect;
 use crate::sql::visit::{Editor, edit_expr};

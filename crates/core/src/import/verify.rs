@@ -1,4 +1,4 @@
-//! What was lowered is believed only if an engine answers the same for the original and for our rendering.
+//! A lowered statement is trusted only if an engine gives the same answer to the original and to our rendering.
 
 use super::Imported;
 use crate::engine::{Reply, Rows, Trouble};

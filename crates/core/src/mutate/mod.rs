@@ -1,11 +1,11 @@
-//! Changing what was kept or given: sequences of statements, statements, queries. Everything happens on the tree,
-//! typed as far as the types are known, and is then bound to the state as it is ([`rebind`]).
+//! Mutations of what was kept or given: sequences of statements, statements, queries. Everything happens on the
+//! tree, typed as far as types are known. The result is then bound to the current state ([`rebind`]).
 //!
-//! A [`Mutation`] is one way to change one of them: a file, and a line with its weight in the table of the folder. It is
-//! drawn like every other choice, so a profile can weigh it and a hunt counts it.
+//! A [`Mutation`] is one way to change one of them: a file, and a line with its weight in the folder's table. It is
+//! chosen like every other choice, so a profile can weigh it and a hunt counts it.
 //!
-//! A changed query is no subject yet. An oracle makes one of it (its `adopt`) or leaves it: so a case keeps the shape
-//! that its oracle needs, whatever was changed.
+//! A mutated query is not a subject yet. An oracle turns it into one (`adopt`) or passes. So a test case keeps the
+//! shape that its oracle needs, whatever was mutated.
 
 /// Declares the mutations of a folder: their files, and the choice among them. A mutation is named after its type.
 macro_rules! mutations {

@@ -1,5 +1,5 @@
-//! Context-based instantiation: a statement made for one state is bound to another. Names that exist are kept;
-//! tables and columns that do not are replaced by ones that do, and new objects get names that nothing has.
+//! Context-based instantiation: binds a statement that was made for one state to another. Names that exist are
+//! kept, tables and columns that do not exist are replaced by ones that do, and new objects get unused names.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

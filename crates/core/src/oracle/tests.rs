@@ -1,4 +1,4 @@
-//! A seed means the same subjects as long as nobody changes a default weight or the order of draws.
+//! A seed gives the same subjects as long as nobody changes a default weight or the order of choices.
 
 use super::*;
 use crate::dialect::Dialect;

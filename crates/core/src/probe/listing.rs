@@ -1,4 +1,4 @@
-//! What is going to be probed: the engine's own lists, and the names in the dialect's file.
+//! What will be probed: the engine's own lists, and the names in the dialect's file.
 
 use crate::catalog::{Operation, OperationKind, Plan, SampleType, Unusable, Why};
 use crate::engine::{Reply, Trouble};

@@ -1,8 +1,8 @@
-//! Asking: which arguments an operation takes, what comes back, whether it comes back twice.
+//! Probing: which arguments an operation takes, what it returns, and whether it returns the same twice.
 //!
-//! Two tables hold the samples, a column per type: a row of typical values, one of boundaries, one of
-//! NULLs, two mixed ones, and the typical one again; the second table has the rows in the opposite order.
-//! One SELECT over them shows at once whether a call runs on all of them, and what it gives.
+//! Two sample tables have a column per type and rows of typical values, boundary values, NULLs, two mixed rows, and
+//! the typical values again. The second table has the rows in the opposite order. One SELECT over them shows
+//! whether a call works on all rows, and what it returns.
 
 mod listing;
 mod order;

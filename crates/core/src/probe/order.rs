@@ -1,4 +1,4 @@
-//! Whether an aggregate's answer may depend on the order of rows (SOUNDNESS 0.5).
+//! Whether an aggregate's result may depend on the order of rows (SOUNDNESS 0.5).
 
 use super::{Candidate, Prober, REVERSED, TABLE, These, Tried, lists, same};
 use crate::engine::{Reply, Rows, Trouble};

@@ -1,9 +1,9 @@
-//! Finding arguments where the engine does not tell types.
+//! Finds arguments if the engine does not list types.
 //!
-//! Tuples of types are tried in an order that finds most functions soon: what often goes together, one type
-//! for all, then whatever is nearest to the front of the list of types, and what worked with fewer arguments
-//! plus one or two more. Where any operand is converted, a tuple that works is widened position by position;
-//! elsewhere each tuple that works is a signature of its own.
+//! Combinations of types are tried in an order that finds most functions soon: common combinations, one type for
+//! all arguments, then whatever is nearest to the front of the list of types, and what worked with fewer arguments
+//! plus one or two more. If the engine converts operands, a combination that works is widened one argument at a
+//! time. Otherwise each combination that works is a signature of its own.
 
 use super::{Candidate, Found, MOST_SIGNATURES, Outcome, Prober, Tried, constant_tries, is_constant};
 use crate::catalog::{Operation, Signature, Why};

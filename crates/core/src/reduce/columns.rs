@@ -1,5 +1,5 @@
-//! A column leaves its table, the rows that fill it, and the keys that hold it, in one edit. Queries that
-//! use it are left alone: then the edit does not reproduce.
+//! Drops a column from its table, its rows and its keys in one edit. Queries that use it are not changed: then the
+//! edit does not reproduce.
 
 use super::sites::statements;
 use super::{Edit, Pass};

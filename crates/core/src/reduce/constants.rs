@@ -1,4 +1,4 @@
-//! Constants: numbers towards 0 and 1, texts towards the empty one.
+//! Constants: numbers towards 0 and 1, texts towards the empty text.
 
 use super::sites::{change_expr, each_expr, replace_everywhere};
 use super::{Edit, Pass};

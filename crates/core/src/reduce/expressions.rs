@@ -1,4 +1,4 @@
-//! Expressions become one of their parts, a column they hold, or a constant; lists become shorter.
+//! Replaces an expression by one of its parts, a column in it, or a constant; shortens lists.
 
 use super::sites::{change_expr, children, each_expr, replace_in_tests};
 use super::{Edit, Pass};

@@ -1,4 +1,4 @@
-//! What an ALTER TABLE does later is so from the beginning.
+//! Folds a later ALTER TABLE into the CREATE TABLE.
 
 use super::names::{rename_column, rename_relation};
 use super::statements::mentions;

@@ -1,4 +1,4 @@
-//! Views and common tables move to where they are used; a derived table dissolves into what it reads.
+//! Inlines views and common table expressions where they are used, and derived tables into what they read.
 
 use super::sites::{change_select, change_table, each_select, each_table, replace_in_tests};
 use super::{Edit, Pass};

@@ -1,9 +1,9 @@
-//! Reduction: the same bug in fewer words.
+//! Reduction: the same bug in a smaller test case.
 //!
-//! A [`Pass`] proposes edits of a test case; the [driver](reduce) makes each of them, asks whether the
-//! test case still fails in the same way, and keeps those that do. Edits are made on the tree and the arms
-//! are derived anew by the oracle's `check`, so no edit can break the relation between them: one that
-//! makes no sense (a column that is used no longer exists) only fails to reproduce.
+//! A [`Pass`] proposes edits of a test case. The [driver](reduce) applies each one, checks whether the test case
+//! still fails in the same way, and keeps the edit if it does. Edits work on the tree, and the oracle's `check`
+//! derives the arms again, so no edit can break the relation between them. An edit that makes no sense (it drops a
+//! column that is used) just does not reproduce.
 
 mod clauses;
 mod columns;

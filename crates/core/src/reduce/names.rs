@@ -1,4 +1,4 @@
-//! Names: qualifiers that are not needed, and plain names for what is left.
+//! Drops qualifiers that are not needed, and gives plain names to what is left.
 
 use std::collections::BTreeMap;
 

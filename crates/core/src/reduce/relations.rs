@@ -1,4 +1,4 @@
-//! What queries read from: joins become one of their sides, relations lose hints, aliases and conditions.
+//! Relations in queries: a join becomes one of its sides; hints, aliases and conditions are dropped.
 
 use super::sites::{change_select, change_table, each_select, each_table, replace_in_tests};
 use super::statements::mentions;

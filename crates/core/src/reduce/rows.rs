@@ -1,4 +1,4 @@
-//! Rows of INSERT statements, and statements that could be one with an INSERT.
+//! Drops rows of INSERT statements, and merges other statements into an INSERT.
 
 use super::sites::{columns_of, statement_mut, statements};
 use super::{Edit, Pass};

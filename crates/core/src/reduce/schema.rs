@@ -1,4 +1,4 @@
-//! What definitions and changes of rows can do without: constraints, options, types, keys, filters, clauses.
+//! Drops what definitions and changes of rows do not need: constraints, options, types, keys, filters, clauses.
 
 use super::sites::{columns_of, statement_mut, statements};
 use super::{Edit, Pass};

@@ -1,7 +1,7 @@
 //! The places in a test case, numbered: a candidate names a place by its number in one fixed order.
 //!
-//! The order is that of reading, node before children, with what is under test before the setup: that is
-//! where a small change saves most.
+//! The order is reading order, node before children, with the queries under test before the setup: a small change
+//! saves most there.
 
 use crate::sql::visit::*;
 use crate::sql::*;

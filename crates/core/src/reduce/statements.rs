@@ -1,4 +1,4 @@
-//! Whole statements: in chunks that halve, one by one, and a table with all that depends on it.
+//! Drops whole statements: in halving chunks, one by one, and a table with everything that depends on it.
 
 use super::sites::statements;
 use super::{Edit, Pass};

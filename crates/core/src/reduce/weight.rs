@@ -1,4 +1,4 @@
-//! How much there is to read in a test case. Only what makes it less is worth a check, so reduction ends.
+//! The size of a test case. Only an edit that makes it smaller is worth a check, so reduction ends.
 
 use crate::dialect::Dialect;
 use crate::render::{expr_to_sql, to_sql};

@@ -1,7 +1,7 @@
-//! Printing trees as SQL of a dialect, by what the dialect can do.
+//! Prints trees as SQL of a dialect.
 //!
-//! What is printed is what the tree says: parentheses follow from precedence, and where dialects
-//! disagree about precedence there are parentheses (see `expr`).
+//! The text says exactly what the tree says: parentheses follow from precedence, and where dialects disagree about
+//! precedence there are parentheses (see `expr`).
 
 mod expr;
 mod query;

@@ -1,4 +1,4 @@
-//! Questions about a tree that its shape alone answers.
+//! Questions that the shape of a tree answers.
 
 use super::visit::{Visitor, any_expr, walk_expr, walk_query, walk_select};
 use super::*;

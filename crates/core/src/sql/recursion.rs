@@ -1,4 +1,4 @@
-//! Common tables that read themselves: `WITH RECURSIVE d AS (anchor UNION ALL step)`.
+//! Recursive common table expressions: `WITH RECURSIVE d AS (anchor UNION ALL step)`.
 
 use super::visit::{Visitor, walk_query, walk_table};
 use super::*;

@@ -1,4 +1,4 @@
-//! Data types: what a dialect spells, and what the generator needs to know of it.
+//! Data types: how a dialect writes them, and what the generator needs to know about them.
 
 use serde::{Deserialize, Serialize};
 

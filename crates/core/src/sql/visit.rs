@@ -1,7 +1,7 @@
 //! Walking trees: one traversal, for reading ([`Visitor`]) and for editing ([`Editor`]).
 //!
-//! A visitor sees a node before its children and decides whether to go on by calling the matching
-//! `walk_…`. Both traversals come from one macro, so they cannot come to differ.
+//! A visitor sees a node before its children, and descends by calling the matching `walk_…`. One macro generates
+//! both traversals, so they cannot diverge.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! The state of a database as the generator knows it: followed statement by statement, so that a
-//! dropped or renamed column is never used again.
+//! The state of a database as the generator knows it. It follows every statement, so a dropped or renamed column is
+//! never used again.
 
 mod resolve;
 

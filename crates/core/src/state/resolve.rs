@@ -1,4 +1,4 @@
-//! What columns a query has: derived from its tree, for views and derived tables alike.
+//! The columns of a query, derived from its tree, for views and derived tables alike.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
-//! Which findings are one bug, where it is known in which versions they fail.
+//! Groups findings into bugs when the versions in which they fail are known.
 //!
-//! Features alone may be too fine, because one cause shows through several predicates, and too coarse, because
-//! two causes show through one. The versions help with both: what came or went at different times is not one
-//! bug, and what came and went together needs less in common to be one.
+//! Features alone may be too fine, because one cause shows in several predicates, and too coarse, because two
+//! causes show in one. Versions help with both: findings that appeared or disappeared at different times are
+//! different bugs, and findings that appeared and disappeared together need less in common.
 
 use std::collections::BTreeSet;
 

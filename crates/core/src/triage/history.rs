@@ -1,4 +1,4 @@
-//! In which versions a finding fails: which of them to check next, and what follows from the answers.
+//! In which versions a finding fails: which ones to check next, and what follows from the results.
 
 use crate::finding::History;
 

@@ -1,4 +1,4 @@
-//! Which findings are one bug, and since when.
+//! Which findings are the same bug, and since when it exists.
 
 mod cause;
 mod history;

@@ -1,4 +1,4 @@
-//! A name for a bug that does not depend on the example it was found by.
+//! A name for a bug that does not depend on the example that showed it.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! A database made of one that showed something new, and what is learned from a database.
+//! A database mutated from one that showed something new, and what is learned from a database.
 
 use super::keeping::Rehearsal;
 use super::trail::KEEPING_SHARE;

@@ -1,4 +1,4 @@
-//! Making what is kept small: the statements and queries of a database that show what was new about it.
+//! Minimizes a database that is kept: the statements and queries that show what was new about it.
 
 use super::Trail;
 use crate::engine::{Reply, Stop};

@@ -1,8 +1,8 @@
-//! The walk of a test case: build a database, then propose and check until its cases are used up. A database is
-//! drawn anew, or made of one that showed something new ([`trail`]).
+//! The walk of a hunt: build a database, then propose and check until its test cases are used up. A database is
+//! generated, or mutated from one that showed something new ([`trail`]).
 //!
-//! Pure but for the engine inside the session: the same seed, engine and settings give the same
-//! statements in the same order, as long as nothing comes from other workers.
+//! Pure except for the engine inside the session: the same seed, engine and settings give the same statements in
+//! the same order, as long as nothing comes from other workers.
 
 mod changed;
 mod keeping;

@@ -1,4 +1,5 @@
-//! What a hunt has learned so far: it says of a database what was new, keeps it, and gives it out to be changed.
+//! What a hunt has learned so far: it decides what was new about a database, keeps it, and hands it out for
+//! mutation.
 
 use crate::guide::{Corpus, Entry, Feature, Guide};
 use crate::rng::Rng;

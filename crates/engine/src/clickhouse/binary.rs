@@ -1,4 +1,4 @@
-//! Results in ClickHouse's own binary format: names and types, then rows of values end to end.
+//! Results in ClickHouse's binary format: names and types, then rows of values back to back.
 
 use dissent_core::engine::Rows;
 use dissent_core::sql::value::hex;

@@ -1,4 +1,4 @@
-//! The versions of ClickHouse: libraries that packages carry, and servers by HTTP.
+//! The versions of ClickHouse: libraries from packages, and servers over HTTP.
 
 use std::path::{Path, PathBuf};
 

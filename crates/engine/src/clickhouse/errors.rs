@@ -1,4 +1,4 @@
-//! ClickHouse's error codes, and the class of error each one means.
+//! ClickHouse's error codes, and the class of each.
 
 use dissent_core::engine::{ErrorClass, SqlError};
 

@@ -1,4 +1,4 @@
-//! How statements get to ClickHouse and answers back: by the library in this process, or by HTTP.
+//! How statements reach ClickHouse and results come back: through the library in this process, or over HTTP.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! ClickHouse: the engine inside libchdb, in this process, or a server that somebody else runs.
+//! ClickHouse: the engine inside libchdb, in this process, or a running server.
 
 mod api;
 mod binary;

@@ -1,4 +1,4 @@
-//! A server that somebody else runs, by HTTP. User and password go in headers; addresses hold neither.
+//! A running server, over HTTP. User and password go in headers, never in URLs.
 
 use std::time::{Duration, Instant};
 

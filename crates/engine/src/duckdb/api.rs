@@ -1,5 +1,5 @@
-//! DuckDB's C interface as tables of function pointers. What every version since 0.3 has is required;
-//! later additions come in groups that are there as a whole or not at all.
+//! DuckDB's C interface as tables of function pointers. What every version since 0.3 has is required; later
+//! additions come in groups that are either complete or missing.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Results read cell by cell, as versions before 0.3.4 give them.
+//! Results read cell by cell, for versions before 0.3.4.
 
 use dissent_core::engine::SqlError;
 use dissent_core::sql::{Kind, Value};

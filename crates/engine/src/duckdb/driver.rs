@@ -1,4 +1,4 @@
-//! The versions of DuckDB: libraries that packages carry.
+//! The versions of DuckDB: libraries from packages.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! DuckDB's kinds of exception, and the class of error each one means.
+//! DuckDB's kinds of exceptions, and the class of each.
 
 use std::ffi::c_int;
 

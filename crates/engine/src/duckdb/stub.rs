@@ -1,6 +1,6 @@
-//! Older versions are found inside extension modules for Python, which want symbols of an interpreter that
-//! is not there. DuckDB's own code uses none of them, so it is enough that they exist: a stub library
-//! defines each as a piece of data.
+//! Older versions are inside extension modules for Python, which need symbols of an interpreter that is not there.
+//! DuckDB's own code uses none of them, so it is enough that they exist: a stub library defines each as a piece of
+//! data.
 
 use std::path::{Path, PathBuf};
 

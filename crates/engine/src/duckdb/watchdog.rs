@@ -1,5 +1,5 @@
-//! Stops a statement that runs too long: DuckDB has no clock of its own, only a way to be interrupted from
-//! another thread.
+//! Stops a statement that runs too long. DuckDB has no timeout of its own; it can only be interrupted from another
+//! thread.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;

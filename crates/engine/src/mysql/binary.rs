@@ -1,5 +1,5 @@
-//! Values of the binary protocol, which prepared statements speak: as they are sent, and as they come back.
-//! What comes back is spelled as the text protocol would have spelled it, so that answers of both compare.
+//! Values of the binary protocol, which prepared statements use: as they are sent, and as they come back. They come
+//! back in the spelling of the text protocol, so that results of both can be compared.
 
 use dissent_core::sql::{Kind, Value};
 use mysql::Column;

@@ -1,4 +1,4 @@
-//! What the family's error numbers mean: the class of error each one is.
+//! The error numbers of the MySQL family, and the class of each.
 
 use dissent_core::dialect::Descriptor;
 use dissent_core::engine::{ErrorClass, SqlError};

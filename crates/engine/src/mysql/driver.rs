@@ -1,4 +1,4 @@
-//! The MySQL family: programs that packages carry, and servers by address.
+//! The MySQL family: programs from packages, and servers by URL.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! A server program that was obtained: how it is initialised once, and started for each engine.
+//! An installed server program: initialised once, and started for each engine.
 
 use std::ffi::OsString;
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! Where a server is and who we are to it.
+//! The address of a server, and our login.
 
 use std::path::PathBuf;
 use std::time::Duration;

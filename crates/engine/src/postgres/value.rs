@@ -1,4 +1,4 @@
-//! Values as the server writes them, by the type it says they have.
+//! Values as the server writes them, by the type it reports.
 
 use dissent_core::sql::value::hex;
 use dissent_core::sql::{DataType, Kind, Value};

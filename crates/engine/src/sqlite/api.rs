@@ -1,5 +1,5 @@
-//! SQLite's C interface as a table of function pointers, so that the bundled copy and any number of
-//! `libsqlite3.so` files are spoken to by the same code, side by side in one process.
+//! SQLite's C interface as a table of function pointers, so that the same code talks to the bundled copy and to any
+//! number of `libsqlite3.so` files, side by side in one process.
 
 use std::ffi::{CStr, c_char, c_int, c_uchar, c_uint, c_void};
 use std::path::Path;

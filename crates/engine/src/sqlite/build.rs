@@ -1,8 +1,8 @@
-//! How Dissent compiles SQLite, the same for every version: stock behaviour, no threads, every
-//! optional feature. An option that a version does not know means nothing to it.
+//! How Dissent compiles SQLite, the same for every version: default behaviour, no threads, every optional feature.
+//! A version ignores options that it does not know.
 //!
-//! The bundled copy is compiled by the package that carries it; `.cargo/config.toml` brings it to
-//! the same options, and a test here holds the two together.
+//! The bundled copy is compiled by its own package. `.cargo/config.toml` gives it the same options, and a test here
+//! checks that the two agree.
 
 use std::path::{Path, PathBuf};
 

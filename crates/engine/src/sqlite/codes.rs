@@ -1,4 +1,4 @@
-//! SQLite's result codes: their names, and the class of error each one means.
+//! SQLite's result codes: their names, and the class of each.
 
 use std::ffi::c_int;
 

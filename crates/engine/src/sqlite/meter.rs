@@ -1,5 +1,5 @@
-//! What a running statement has used: SQLite calls back after every so many instructions of its
-//! virtual machine, and the meter says when to stop.
+//! What a running statement has used: SQLite calls back after a number of virtual machine instructions, and the
+//! meter says when to stop.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};

@@ -1,4 +1,4 @@
-//! The switches of SQLite's optimizer. They have no SQL, so they are written as SQLite's shell has them.
+//! The switches of SQLite's optimizer. They have no SQL, so they are written as in SQLite's shell.
 
 use std::ffi::c_int;
 

@@ -1,4 +1,4 @@
-//! The adapter against the bundled SQLite.
+//! Tests of the adapter on the bundled SQLite.
 
 use dissent_core::engine::{Engine, ErrorClass, Limits, Reply, SqlError};
 use dissent_core::sql::{Kind, Value};

@@ -1,4 +1,4 @@
-//! The C compiler of this machine.
+//! This machine's C compiler.
 
 use std::io::ErrorKind;
 use std::path::Path;

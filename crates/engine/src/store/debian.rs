@@ -1,5 +1,5 @@
-//! Packages of any Debian suite, unpacked into a directory with all they depend on. A private configuration
-//! of apt: the machine's own lists, sources and packages are neither changed nor used, and root is not needed.
+//! Packages of any Debian suite, unpacked into a directory with all dependencies. Uses a private configuration of
+//! apt: the machine's own lists, sources and packages are neither changed nor used, and root is not needed.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

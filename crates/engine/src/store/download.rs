@@ -1,5 +1,5 @@
-//! Files out of package registries, by the registries' own clients: those know the user's mirrors, proxies and
-//! credentials.
+//! Downloads files from package registries with the registries' own clients, which know the user's mirrors, proxies
+//! and credentials.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Engines kept on this machine, by version: found, or downloaded and installed once.
+//! The engines installed on this machine, by version. Missing ones are downloaded and installed once.
 
 mod compile;
 mod debian;

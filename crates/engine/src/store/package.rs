@@ -1,4 +1,4 @@
-//! Which package carries which version of an engine: the tables in `versions/`, one per dialect.
+//! Which package contains which version of an engine: the tables in `versions/`, one per dialect.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What is drawn, by its trees alone.
+//! Generated trees, without an engine.
 
 pub(crate) mod recorded;
 

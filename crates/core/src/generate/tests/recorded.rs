@@ -1,4 +1,4 @@
-//! A seed means the same statements as long as nobody changes a default weight or the order of draws.
+//! A seed gives the same statements as long as nobody changes a default weight or the order of choices.
 
 use super::dialect;
 use crate::catalog::{Arg, CATALOG_FORMAT, Catalog, Operation, OperationKind, SampleType, Signature};

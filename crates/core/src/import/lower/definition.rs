@@ -1,4 +1,4 @@
-//! Tables, indexes, and changes of tables.
+//! Tables, indexes, and ALTER TABLE.
 
 use sqlparser::ast;
 use sqlparser::keywords::Keyword;

@@ -1,8 +1,8 @@
-//! From sqlparser's trees to ours: one function per kind of node, everything else is refused with a word on what
+//! From sqlparser's trees to ours: one function per kind of node. Everything else is refused, with a word on what
 //! it is.
 //!
-//! sqlparser's nodes have many parts, most of them of other databases. A part that is not asked for here would be
-//! lost in silence; so what was lowered is printed, parsed again, and must then say what the original says.
+//! sqlparser's nodes have many parts, most of them for other databases. A part that this code ignores would be lost
+//! silently. So the result is printed and parsed again, and must then say the same as the original.
 
 mod definition;
 mod expr;

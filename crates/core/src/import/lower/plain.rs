@@ -1,4 +1,4 @@
-//! Statements of a few words, which need no parser: `PRAGMA x = y`, `ANALYZE t`, `BEGIN`.
+//! Simple statements that need no parser: `PRAGMA x = y`, `ANALYZE t`, `BEGIN`.
 
 use crate::dialect::{Dialect, Feature};
 use crate::sql::{Name, Statement};

@@ -1,4 +1,4 @@
-//! A clause more.
+//! Adds a clause.
 
 use super::place::{Place, any_select, in_select};
 use crate::generate::{Generator, Named, choices};

@@ -1,4 +1,4 @@
-//! Another constant.
+//! Changes a constant.
 
 use super::place::in_select;
 use crate::generate::{Generator, Named, choices};

@@ -1,4 +1,4 @@
-//! The query and itself, changed, by a set operator.
+//! Combines the query with a mutated copy of itself by a set operator.
 
 use crate::dialect::Feature;
 use crate::generate::{Generator, Named, choices};

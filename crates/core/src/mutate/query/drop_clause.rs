@@ -1,4 +1,4 @@
-//! A clause less.
+//! Drops a clause.
 
 use super::place::{any_select, in_select};
 use crate::generate::{Generator, Named, choices};

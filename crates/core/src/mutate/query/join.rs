@@ -1,4 +1,4 @@
-//! Another kind of join, one more relation, or a derived table in the place of a table.
+//! Changes the kind of a join, adds a relation, or replaces a table by a derived table.
 
 use std::sync::Arc;
 

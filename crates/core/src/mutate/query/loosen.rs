@@ -1,4 +1,4 @@
-//! A condition that lets more rows through.
+//! Loosens a condition so that more rows pass.
 
 use super::place::relations_of;
 use crate::generate::{Generator, choices};

@@ -1,4 +1,4 @@
-//! Changing a query: an expression, a clause, a join, the whole.
+//! Mutations of a query: an expression, a clause, a join, the whole.
 
 pub(super) mod loosen;
 mod place;

@@ -1,4 +1,4 @@
-//! The places of a query where something can be changed: its SELECTs, and their expressions.
+//! The places in a query that can be mutated: its SELECTs, and their expressions.
 
 use crate::generate::Generator;
 use crate::sql::visit::*;

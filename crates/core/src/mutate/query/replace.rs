@@ -1,4 +1,4 @@
-//! Another expression in the place of one.
+//! Replaces an expression by a new one.
 
 use super::place::{in_expr, kind_here};
 use crate::generate::Generator;

@@ -1,5 +1,6 @@
-//! A part of WHERE in the ON of a join, or a part of ON in WHERE. Optimizers move conditions across joins as well, and
-//! must know which of them an outer join holds fast; conditions on one table alone are seldom drawn into an ON.
+//! Moves a part of WHERE into the ON of a join, or a part of ON into WHERE. Optimizers move conditions across joins
+//! too, and must know which ones an outer join does not let pass. The generator rarely writes one-table conditions
+//! in ON.
 
 use super::place::{any_select, conditions, in_select};
 use crate::generate::{Generator, Named, choices};

@@ -1,4 +1,4 @@
-//! An expression of another query in the place of one.
+//! Replaces an expression by one of another query.
 
 use super::place::{in_expr, kind_here};
 use crate::generate::Generator;

@@ -1,4 +1,4 @@
-//! An expression with something around it.
+//! Wraps an expression in another one.
 
 use super::place::{in_expr, kind_here};
 use crate::generate::{Generator, Named, choices};

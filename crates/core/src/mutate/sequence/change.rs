@@ -1,4 +1,4 @@
-//! A statement changed within.
+//! Mutates one statement.
 
 use super::{Step, What};
 use crate::generate::Generator;

@@ -1,4 +1,4 @@
-//! A new statement among those that are there.
+//! Inserts a new statement.
 
 use super::{Step, What};
 use crate::generate::{Generator, Named, Stage, choices};

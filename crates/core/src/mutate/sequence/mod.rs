@@ -1,4 +1,4 @@
-//! Changing the statements that build a database: which of them there are, and in what order.
+//! Mutations of the statements that build a database: which ones there are, and in what order.
 
 use super::Mutation;
 use crate::generate::{Generator, Stage};

@@ -1,4 +1,4 @@
-//! A statement less.
+//! Removes a statement.
 
 use super::Step;
 use crate::generate::{Generator, Named, choices};

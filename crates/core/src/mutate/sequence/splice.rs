@@ -1,4 +1,4 @@
-//! Statements of another database among those that are there.
+//! Inserts statements of another database.
 
 use super::Step;
 use crate::generate::{Generator, Named, choices};

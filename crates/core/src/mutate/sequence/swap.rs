@@ -1,4 +1,4 @@
-//! Two statements in the place of each other.
+//! Swaps two statements.
 
 use super::Step;
 use crate::generate::Generator;

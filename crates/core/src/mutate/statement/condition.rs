@@ -1,4 +1,4 @@
-//! Other rows to update or delete.
+//! Changes which rows an UPDATE or DELETE affects.
 
 use crate::generate::{Generator, Named, choices};
 use crate::mutate::Mutation;

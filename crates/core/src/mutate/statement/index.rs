@@ -1,4 +1,4 @@
-//! An index with other keys, or other rows.
+//! Changes the keys or the rows of an index.
 
 use crate::generate::{Generator, Named, choices};
 use crate::mutate::Mutation;

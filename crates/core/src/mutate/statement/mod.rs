@@ -1,4 +1,4 @@
-//! Changing a statement that builds a database, within.
+//! Mutations of one statement that builds a database.
 
 use super::Mutation;
 use crate::generate::Generator;

@@ -1,4 +1,4 @@
-//! Other rows to insert.
+//! Changes the rows of an INSERT.
 
 use crate::generate::{Generator, Named, choices};
 use crate::mutate::Mutation;

@@ -1,4 +1,4 @@
-//! Another value of a setting.
+//! Changes the value of a setting.
 
 use crate::generate::Generator;
 use crate::mutate::Mutation;

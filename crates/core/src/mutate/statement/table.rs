@@ -1,4 +1,4 @@
-//! A table with another constraint, another type, stored in another way.
+//! Changes a table's constraint, type, or storage.
 
 use crate::generate::{Generator, Named, choices};
 use crate::mutate::Mutation;

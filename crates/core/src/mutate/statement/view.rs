@@ -1,4 +1,4 @@
-//! A view of another query.
+//! Changes the query of a view.
 
 use crate::generate::Generator;
 use crate::mutate::{Mutation, query};

@@ -1,7 +1,7 @@
-//! CRASH: no statement takes the engine down, runs without end, or makes it report that it is broken.
+//! CRASH: no statement crashes the engine, hangs, or makes it report an internal error.
 //!
-//! Every hunt watches for this whatever it asks, so the oracle is always on and proposes nothing; findings of
-//! this kind are checked again here.
+//! Every hunt watches for this, so the oracle is always on and proposes nothing. Findings of this kind are checked
+//! again here.
 
 use crate::engine::{ErrorClass, Harm, Stop};
 use crate::finding::{Arm, ArmOutcome, Class, Evidence, Failure, Verdict};

@@ -1,4 +1,4 @@
-//! The stored table: built of the base table, and compared with it before anything is asked.
+//! The stored table: built from the base table, and compared with it before any query runs.
 
 use super::case::{Case, cast_type};
 use super::rewrite::{qualified, rewrite, stand_in};

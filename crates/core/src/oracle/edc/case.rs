@@ -1,4 +1,4 @@
-//! A subject read: the table, the operation, and whether the one may stand for the other at all.
+//! Reads a subject: the table, the operation, and whether one may stand for the other at all.
 
 use super::RESULT;
 use crate::database::Database;

@@ -1,4 +1,4 @@
-//! Drawing a subject: an operation, a table with the columns it takes, rows, and queries about the result.
+//! Generates a subject: an operation, a table with columns for it, rows, and queries about the result.
 
 use std::sync::Arc;
 

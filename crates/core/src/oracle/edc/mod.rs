@@ -1,5 +1,5 @@
-//! EDC: an operation over the columns of a row, or an aggregate over a group, against its result computed
-//! beforehand and stored in a second table (equivalent data construction). The query must not notice.
+//! EDC: compares an operation over the columns of a row, or an aggregate over a group, with its result stored in a
+//! second table (equivalent data construction). Queries must return the same rows either way.
 //!
 //! ```sql
 //! CREATE TABLE e0(c0 DATETIME, c1 INT); INSERT INTO e0 …;                     -- the base table
@@ -8,31 +8,30 @@
 //! SELECT stored0.result0 FROM stored0 WHERE stored0.result0 > 5;              -- stored
 //! ```
 //!
-//! A proposal brings its base table; `exprs` is the operation and, for rows,
-//! the column that tells them apart; the tests are the queries, all asked of one pair of tables. The stored
-//! table is derived anew in every check, so no edit can make the two differ.
+//! A proposal brings its base table. `exprs` is the operation and, for rows, the column that identifies them. The
+//! tests are the queries, all run on one pair of tables. Every check derives the stored table again, so no edit can
+//! make the two differ.
 //!
 //! Conditions (SOUNDNESS 2), each a skip with its reason:
-//! - What is stored is what was computed. Every check asks first for all rows of both tables; where an engine
-//!   computes with more digits than it shows it compares them itself as well. What was cut, rounded or
-//!   converted by storing says nothing about the engine.
+//! - What is stored is what was computed. Every check first reads all rows of both tables; if an engine computes with
+//!   more digits than it shows, the engine compares them too. What storing cut, rounded or converted says nothing
+//!   about the engine.
 //! - The stored column behaves like the operation. Where a column has an affinity and a collation, `CASE WHEN 1 THEN
-//!   column END` stands for an operation that has neither, and plain `column` for a CAST or a column. No COLLATE in the operation (its
-//!   strength is lost), and none in the table where storing drops it. No function that reads JSON around one
-//!   that marks its result as JSON, where the mark is lost.
-//! - An aggregate's table is asked by its groups only: grouped by all the keys, WHERE over keys only, HAVING
-//!   over keys and the operation, no other aggregate; keys of types whose equal values are identical (no
-//!   floats, no text that folds case); no sum or mean of floats, and no aggregate that
-//!   rounds on its way (STDDEV) as its rows come. Without keys there is no WHERE: an aggregate
-//!   over no rows is a row all the same.
-//! - A column of the result's type is compared as the result is: no literal of bytes in the operation where it
-//!   is a number as well, no function whose result is of a type that columns read otherwise (YEAR).
-//! - A row that an outer join pads has no stored result, but the operation may have one: no such join of the
-//!   base table. No NATURAL JOIN and no `*`: the stored table has one column more.
-//! - Operands that are a number or bytes by what is done with them (BIT, ENUM, YEAR …) give findings of class
+//!   column END` stands for an operation that has neither, and plain `column` for a CAST or a column. No COLLATE in
+//!   the operation (its strength is lost), and none in the table where storing drops it. No function that reads JSON
+//!   around one that gives its result the JSON subtype, where storing loses it.
+//! - Only groups of an aggregate's table are queried: grouped by all the keys, WHERE over keys only, HAVING over keys
+//!   and the operation, no other aggregate; keys of types whose equal values are identical (no floats, no text that
+//!   folds case); no sum or mean of floats, and no aggregate whose rounding depends on row order (STDDEV). Without
+//!   keys there is no WHERE: an aggregate over no rows is still a row.
+//! - A column of the result's type compares like the result: no bytes literal in the operation where it also acts as
+//!   a number, no function whose result has a type that columns read differently (YEAR).
+//! - A row that an outer join pads has no stored result, but the operation may have one: no such join of the base
+//!   table. No NATURAL JOIN and no `*`: the stored table has one more column.
+//! - Operands that act as a number or as bytes depending on context (BIT, ENUM, YEAR …) give findings of class
 //!   `representation`, unless the number of rows differs.
-//! - What is deduplicated, grouped or compared for the least has one representative (SOUNDNESS 0.8).
-//! - No statement changes either table once they are built. An error of one arm is validated (SOUNDNESS 5).
+//! - Equal values that are deduplicated, grouped or used by MIN or MAX are identical (SOUNDNESS 0.8).
+//! - No statement changes either table once it is built. An error in one arm is validated (SOUNDNESS 5).
 
 mod build;
 mod case;

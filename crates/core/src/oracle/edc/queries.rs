@@ -1,4 +1,4 @@
-//! Queries over a table that has the result of the operation as a column; the operation is put in its place
+//! Queries over a table that has the operation's result as a column; the operation is substituted for the column
 //! afterwards.
 
 use super::RESULT;

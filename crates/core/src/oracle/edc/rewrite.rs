@@ -1,5 +1,5 @@
-//! The rewrite, on the tree: every occurrence of the operation becomes the stored column, the base table
-//! becomes the stored one, and a HAVING over an aggregate becomes a WHERE over its stored result.
+//! The rewrite of the tree: every occurrence of the operation becomes the stored column, the base table becomes the
+//! stored table, and a HAVING over an aggregate becomes a WHERE over its stored result.
 
 use super::case::{Case, strip};
 use super::{RESULT, STORED};

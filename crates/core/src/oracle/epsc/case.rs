@@ -1,4 +1,4 @@
-//! A subject as EPSC reads it: steps that bring their own tables, and the conditions they meet.
+//! Reads a subject: steps that create their own tables, and the conditions they must meet.
 
 use super::places::objection;
 use super::{ROAD, SQL};

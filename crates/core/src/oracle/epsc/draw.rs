@@ -1,5 +1,5 @@
-//! Drawing a subject: tables of its own, then changes of rows and queries, some of them again with other
-//! values, with definitions and settings in between.
+//! Generates a subject: its own tables, then changes of rows and queries, some of them repeated with other values,
+//! with DDL and settings in between.
 
 use super::case::{Case, Road};
 use super::places::{Place, each_literal, fits};

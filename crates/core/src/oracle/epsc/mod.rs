@@ -1,5 +1,5 @@
-//! EPSC: the same statements as they are written, and prepared, with some of their literals as parameters
-//! (equivalent prepared statement construction). What they return and what they leave behind is the same.
+//! EPSC: compares statements with the same statements prepared, with some of their literals as parameters
+//! (equivalent prepared statement construction). They return the same rows and leave the same rows behind.
 //!
 //! ```sql
 //! CREATE TABLE t0(c0);                 -- both arms build their own tables,
@@ -7,26 +7,26 @@
 //! SELECT max(c0) AND ?1 FROM t0;       -- prepared, with (0): one row, 0
 //! ```
 //!
-//! The tests of a subject are steps: definitions, changes of rows and queries. One arm runs them as they are
-//! written; what they made is dropped; the other arm runs them prepared, wherever the engine can. Every
-//! answer is compared, and at the end the rows of every table. Literals that become parameters are marked in
-//! the tree (`Expr::Bound`); a step that differs from an earlier one in them only runs the statement that is
-//! still open, across whatever was defined, analysed or set in between.
+//! The tests of a subject are steps: DDL, changes of rows and queries. One arm runs them as they are written. Then its
+//! tables are dropped, and the other arm runs them prepared, wherever the engine can. Every result is compared, and at
+//! the end the rows of every table. Literals that become parameters are marked in the tree (`Expr::Bound`). A step that
+//! differs from an earlier one only in these executes the statement that is still open, whatever was defined, analysed
+//! or set in between.
 //!
-//! Two roads: the engine's interface (its protocol, its C functions) and PREPARE/EXECUTE in SQL, where
-//! texts, types and collations go other ways.
+//! There are two ways to prepare: the engine's interface (its protocol, its C functions) and PREPARE/EXECUTE in SQL,
+//! where texts, types and collations take another path.
 //!
 //! Conditions (SOUNDNESS 5), each a skip with its reason:
-//! - A parameter has the literal's type. Where a literal adapts to its place and a parameter does not, both
-//!   are under a cast, and the type is declared. Bare parameters only of kinds that the dialect lists.
-//! - No parameter in GROUP BY or ORDER BY, where a number alone is a column, and none in an item that has to
-//!   be found there again; none in an ESCAPE, a window, or the arguments of what wants literals.
-//! - Steps change only tables that they made, so both arms begin with the same database.
-//! - No change whose outcome depends on which row comes first: updates of keys, rows of a query into keys.
-//! - A difference of representation alone is none where parameters have no cast and values have types.
-//! - The answer is defined (SOUNDNESS 0); sums of floats may be rounded in another order.
-//! - An error of one arm only is validated first. What differs after a change that failed in one arm says
-//!   nothing, so the case ends there.
+//! - A parameter has the literal's type. Where a literal adapts to its place and a parameter does not, both are under
+//!   a cast, and the type is declared. Bare parameters only of kinds that the dialect lists.
+//! - No parameter in GROUP BY or ORDER BY, where a number alone is a column, and none in an item that has to match one
+//!   there; none in ESCAPE, a window, or arguments that must be literals.
+//! - Steps change only tables that they created, so both arms start with the same database.
+//! - No change whose outcome depends on the order of rows: updates of keys, INSERT … SELECT into keys.
+//! - A difference in representation alone does not count where parameters have no cast and values have types.
+//! - The result is defined (SOUNDNESS 0); sums of floats may be rounded in another order.
+//! - An error in one arm only is validated first. What differs after a change that failed in one arm says nothing, so
+//!   the test case ends there.
 
 mod case;
 mod draw;

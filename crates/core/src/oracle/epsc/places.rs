@@ -1,4 +1,4 @@
-//! Where a parameter may stand for a literal, and a statement as it is prepared.
+//! Where a parameter may replace a literal, and how a statement is prepared.
 
 use crate::dialect::{Dialect, ParameterType};
 use crate::sql::visit::{Editor, edit_expr, edit_query, edit_statement};

@@ -1,4 +1,4 @@
-//! INDEX: a query gives the same rows with an index and without it (Liang, Liu and Hu, "Detecting Logical Bugs
+//! INDEX: a query returns the same rows with and without an index (Liang, Liu and Hu, "Detecting Logical Bugs
 //! of DBMS with Coverage-based Guidance", 2022).
 //!
 //! ```sql
@@ -7,16 +7,16 @@
 //! SELECT DISTINCT c0 FROM t0 WHERE c0 = 9;              -- with it
 //! ```
 //!
-//! The tests of a subject are the query and the CREATE INDEX statements. By the choice `indexes` they are added
-//! between the questions, or are there already, dropped between the questions and made again. Beyond the paper
-//! whole results are compared, not numbers of rows, and unique indexes are not left out: they are built
-//! once all rows are in, or not at all.
+//! The tests of a subject are the query and the CREATE INDEX statements. Depending on the choice `indexes`, the indexes
+//! are added between the two queries, or they exist already, are dropped between the queries and created again. Beyond
+//! the paper, whole results are compared instead of row counts, and unique indexes are used too: they are built after
+//! all rows are inserted, or not at all.
 //!
 //! Conditions (SOUNDNESS 6):
-//! - The answer does not depend on the order of rows: no LIMIT without a total order, no order-dependent
-//!   aggregate or window, no bare column, one representative for what is deduplicated, no sum that rounds.
-//! - What cannot be built (a unique index over values that repeat) is not there in either arm.
-//! - An error of one arm only is validated first: an index may spare the engine the row that raises it.
+//! - The result does not depend on the order of rows: no LIMIT without a total order, no order-dependent aggregate or
+//!   window, no bare column, no deduplicated values that are equal but not identical, no sum that rounds.
+//! - An index that cannot be built (a unique one over repeated values) is in neither arm.
+//! - An error in one arm only is validated first: with an index, the engine may never read the row that raises it.
 
 use crate::dialect::Feature;
 use crate::engine::Stop;

@@ -10,14 +10,13 @@
 //! Lonly and r times in Ronly is m + min(l, r) times in the intersection: the relation holds exactly when
 //! no tuple is in both Lonly and Ronly.
 //!
-//! Conditions (SOUNDNESS 3): the projection holds a *tag*, a base column that is never NULL, of the right
-//! operand or of a left operand that is a single table: NULL in one of Lonly and Ronly, a value in the
-//! other. Only columns are projected. SDT holds for sets only. Where the engine does the set algebra,
-//! projected columns are such whose equal values are identical (SOUNDNESS 0.8); where it has no ALL forms,
-//! the judge does the bag algebra over the two outer joins. Under USING and NATURAL a column without its
-//! table is that of the left operand or of either, so all are qualified; and where a right outer join has
-//! to be written with its operands exchanged, neither is used, because the collation of `a.c = b.c` is that
-//! of its left side.
+//! Conditions (SOUNDNESS 3): the projection contains a *tag*, a NOT NULL base column of the right operand or of a left
+//! operand that is a single table. It is NULL in one of Lonly and Ronly and has a value in the other. Only columns are
+//! projected. SDT holds for sets only. If the engine does the set algebra, equal values of the projected columns are
+//! identical (SOUNDNESS 0.8); if it has no ALL forms, the judge does the bag algebra over the two outer joins. Under
+//! USING and NATURAL an unqualified column is that of the left operand or of either, so all are qualified. If a right
+//! outer join has to be written with its operands swapped, neither is used, because the collation of `a.c = b.c` is
+//! that of its left side.
 
 use std::collections::BTreeSet;
 

@@ -1,6 +1,5 @@
-//! The same question, asked again after a change that no answer may depend on: an index, a setting, another
-//! way to store a table. The change is made between the questions, shown between them in a report, and
-//! taken back whatever came of it.
+//! Runs a query again after a change that must not affect its result: an index, a setting, another way to store a
+//! table. The change is made between the two queries, shown between them in a report, and undone whatever happens.
 
 use super::arms::Arms;
 use super::judge::{self, Equality};

@@ -1,4 +1,4 @@
-//! Asking the arms of a check, and turning what they answered into a verdict.
+//! Runs the arms of a check and turns their results into a verdict.
 
 use std::borrow::Cow;
 

@@ -1,7 +1,7 @@
-//! Where an engine is free to answer otherwise when it reads the same rows in another order: which of several
-//! equal values stands for all of them (SOUNDNESS 0.8), and how a sum of floats is rounded (SOUNDNESS 0.7).
+//! Where an engine may return another result if it reads the same rows in another order: which of several equal
+//! values it returns (SOUNDNESS 0.8), and how a sum of floats is rounded (SOUNDNESS 0.7).
 //!
-//! The generator leaves it no such freedom; a reduced test case may. Like the gate it is asked only about
+//! The generator avoids such queries; a reduced test case may contain one. Like the gate, this only looks at
 //! differences.
 
 use std::sync::Arc;

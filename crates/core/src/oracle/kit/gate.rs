@@ -1,7 +1,7 @@
-//! The gate every difference passes before it is called a bug: is the answer defined at all?
+//! The gate that every difference passes before it counts as a bug: is the result defined at all?
 //!
-//! The generator does not draw such queries; a reduced, mutated or imported subject may hold one. It is
-//! asked only about differences, so it costs a hunt nothing.
+//! The generator avoids such queries; a reduced, mutated or imported subject may contain one. The gate only looks
+//! at differences, so it costs a hunt nothing.
 
 use super::freedom;
 use crate::database::Database;

@@ -1,4 +1,4 @@
-//! A query that somebody wrote, as material for oracles: its SELECTs, and predicates to ask about.
+//! Takes apart a query that a user wrote: its SELECTs, and predicates for the oracles.
 
 use crate::dialect::{Dialect, Feature};
 use crate::oracle::kit::gate::looks_beyond_its_row;

@@ -1,4 +1,4 @@
-//! What oracles are made of: asking arms, comparing results, the conditions under which an answer is defined.
+//! What oracles are made of: running arms, comparing results, and the conditions under which a result is defined.
 
 pub mod again;
 pub mod arms;

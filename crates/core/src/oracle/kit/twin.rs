@@ -1,8 +1,8 @@
-//! A table and its twin: made by the same statements, stored otherwise, asked the same queries.
+//! A table and its twin: created by the same statements, stored differently, and read by the same queries.
 //!
-//! The table is the last one that the database's setup creates; the subject names the twin's way of storing. The
-//! twin is made in every check, by the statements of the setup that are about the table, under its own name.
-//! So no edit can make the two differ.
+//! The table is the last one that the database's setup creates; the subject names the twin's storage option. Every
+//! check creates the twin again, under its own name, with the statements of the setup that are about the table. So no
+//! edit can make the two differ.
 //!
 //! Conditions, each a skip with its reason:
 //! - Everything that was done to the table can be done to the twin.

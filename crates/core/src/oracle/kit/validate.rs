@@ -1,20 +1,20 @@
-//! Error validation: is an error of one arm one that the other was only spared?
+//! Error validation: if one arm fails, did the other merely avoid the error?
 //!
-//! An optimizer may leave out what need not be evaluated, and errors with it; it may never introduce one. So
-//! where one arm fails and another does not, every part of every expression of the statement is evaluated for
-//! itself, in a select list, over all the rows its clause might have been given:
+//! An optimizer may skip what need not be evaluated, and the errors it would raise. It may never introduce an error. So
+//! if one arm fails and another does not, every part of every expression of the statement is evaluated on its own, in a
+//! select list, over all rows that its clause might have seen:
 //!
 //! ```sql
 //! SELECT c0 FROM t0 WHERE 10 / c0 > 1 OR TRUE;    -- returns rows
 //! SELECT c0 FROM t0 WHERE 10 / c0 > 1 OR $1;      -- prepared, with (TRUE): division by zero
-//! SELECT 10 / c0 FROM t0;                         -- forced: the same error, so nothing is claimed
+//! SELECT 10 / c0 FROM t0;                         -- forced: the same error, so there is no finding
 //! ```
 //!
-//! Clauses are taken from the last that is executed to the first. An UPDATE or DELETE is looked at over the
-//! rows of its table, an INSERT over its values; the constraints of the table over the rows that the
-//! statement would write. Of relations that are queries nothing is claimed: conditions are pushed into them, to
-//! rows that they never return. (After algorithms 1 and 2 of the EPSC paper, but over more rows than its clause got:
-//! filters are pushed about.)
+//! Clauses are tried from the last one executed to the first. An UPDATE or DELETE is evaluated over the rows of its
+//! table, an INSERT over its values, and the constraints of the table over the rows that the statement would write.
+//! Errors over relations that are queries are not reported: the optimizer pushes conditions into them, to rows that
+//! they never return. (After algorithms 1 and 2 of the EPSC paper, but over more rows than the clause got, because
+//! filters are moved.)
 
 use std::collections::HashSet;
 

@@ -1,16 +1,16 @@
-//! LIMIT: the first rows of a query under a total order are the first rows of all its rows in that order.
+//! LIMIT: a query with LIMIT and a total order returns the first rows of the same query without LIMIT.
 //!
 //! ```sql
 //! SELECT c0, c1 FROM t0 WHERE c1 > 2 ORDER BY c0, c1;           -- all rows
 //! SELECT c0, c1 FROM t0 WHERE c1 > 2 ORDER BY c0, c1 LIMIT 3;   -- a heap of three, or an index read until three are found
 //! ```
 //!
-//! Engines find the first rows by other means than they sort: a heap, an index that is read until there are
-//! enough, limits that are pushed into joins and set operators.
+//! Engines do not sort to find the first rows: they use a heap, read an index until there are enough, or push limits
+//! into joins and set operators.
 //!
-//! Conditions (SOUNDNESS 0.4 and 0.8): one SELECT of columns, each of which is a key of its ORDER BY, so that rows that
-//! tie are alike; values that are equal are identical, or the ones at the cut may be either of two. No OFFSET; the limit
-//! is a whole number.
+//! Conditions (SOUNDNESS 0.4 and 0.8): one SELECT of columns, each of which is a key of its ORDER BY, so rows that tie
+//! are identical; equal values are identical, otherwise the last row may be either of two. No OFFSET; the limit is a
+//! whole number.
 
 use crate::engine::{Rows, Stop};
 use crate::finding::{Evidence, Failure, Verdict};

@@ -1,4 +1,4 @@
-//! NoREC: a predicate in WHERE, where the optimizer can use it, against the same predicate in the
+//! NoREC: compares a predicate in WHERE, where the optimizer can use it, with the same predicate in the
 //! select list, where it cannot (Rigger and Su, "Detecting Optimization Bugs in Database Engines via
 //! Non-Optimizing Reference Engine Construction", 2020).
 //!
@@ -7,7 +7,7 @@
 //! SELECT SUM(CASE WHEN (t0.c0 > 3) IS TRUE THEN 1 ELSE 0 END) FROM t0;   -- every row is looked at
 //! ```
 //!
-//! Beyond the paper, the `rows` form compares the rows themselves and not their number only: the rows of
+//! Beyond the paper, the `rows` form compares the rows themselves and not only their number: the rows of
 //! `SELECT x … WHERE p` are those of `SELECT x, p IS TRUE …` that are marked TRUE.
 //!
 //! Conditions (SOUNDNESS 1): one SELECT with a WHERE; no GROUP BY, HAVING, DISTINCT, set operator, window,

@@ -1,5 +1,5 @@
-//! A failure of another oracle, put to NoREC, which names the predicate and says which rows are right: so
-//! findings of several oracles become comparable.
+//! Restates a failure of another oracle for NoREC, which names the predicate and says which rows are right. This
+//! makes findings of different oracles comparable.
 
 use super::NAME;
 use crate::finding::Class;

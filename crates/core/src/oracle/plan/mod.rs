@@ -1,5 +1,5 @@
-//! PLAN: a query gives the same rows whatever the optimizer is told (Ba and Rigger, "Keep It Simple: Testing
-//! Databases via Differential Query Plans", 2024; here by settings of the session, in any number).
+//! PLAN: a query returns the same rows under any optimizer setting (Ba and Rigger, "Keep It Simple: Testing
+//! Databases via Differential Query Plans", 2024; here with any number of session settings).
 //!
 //! ```sql
 //! SELECT COUNT(*) FROM t0 JOIN t1 ON t0.c0 = t1.c0;
@@ -7,17 +7,17 @@
 //! SELECT COUNT(*) FROM t0 JOIN t1 ON t0.c0 = t1.c0;
 //! ```
 //!
-//! The tests of a subject are the query and the SET statements; the query is asked before them and after each.
-//! Which settings there are, with values, stands in the dialect's `settings`; the engine is asked for more
+//! The tests of a subject are the query and the SET statements; the query runs before them and after each. The
+//! dialect's `settings` list the settings with their values; the engine is asked for more
 //! ([`Discovery`](crate::dialect::Discovery)). The first value of a setting is the one that switches off most, such
-//! as every optimization at once, and is drawn more often.
+//! as every optimization at once, and is used more often.
 //!
 //! Conditions (SOUNDNESS 7):
-//! - The setting is one of the dialect's: no answer may depend on it.
-//! - The answer does not depend on the order of rows, as for [`index`](super::index).
-//! - What was set before is asked for first and set again; a setting that cannot be read is set to its initial value,
+//! - The setting is one of the dialect's: no result may depend on it.
+//! - The result does not depend on the order of rows, as for [`index`](super::index).
+//! - The old value is read first and restored afterwards. A setting that cannot be read is set to its initial value,
 //!   and left alone if the dialect does not know that either.
-//! - An error of one arm only is validated first: another plan may spare the engine the row that raises it.
+//! - An error in one arm only is validated first: with another plan, the engine may never read the row that raises it.
 
 use std::cmp::Reverse;
 

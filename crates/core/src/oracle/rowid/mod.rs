@@ -1,4 +1,4 @@
-//! ROWID: a table whose rows have a number of their own against its twin whose rows are placed by their primary
+//! ROWID: compares a table with its WITHOUT ROWID twin, whose rows are stored by primary
 //! key (Liang, Liu and Hu, "Detecting Logical Bugs of DBMS with Coverage-based Guidance", 2022).
 //!
 //! ```sql

@@ -1,4 +1,4 @@
-//! STORAGE: the same rows, stored in another way, give the same answers. Generalises [`rowid`](super::rowid).
+//! STORAGE: the same rows, stored differently, give the same results. Generalises [`rowid`](super::rowid).
 //!
 //! ```sql
 //! CREATE TABLE t0(c0 INT, c1 TEXT) ENGINE=InnoDB; INSERT INTO t0 …;

@@ -1,4 +1,4 @@
-//! TLP: a query against the union of its three partitions by a predicate, TRUE, FALSE and NULL (Rigger
+//! TLP: compares a query with the union of its three partitions by a predicate, TRUE, FALSE and NULL (Rigger
 //! and Su, "Finding Bugs in Database Systems via Query Partitioning", 2020).
 //!
 //! ```sql
@@ -8,8 +8,8 @@
 //!
 //! Conditions (SOUNDNESS 1): WHERE is partitioned, never the ON of an outer join. `tlp-where` compares
 //! multisets; `tlp-distinct`, `tlp-group-by` and `tlp-having` compare sets, the latter two over the keys
-//! only; `tlp-aggregate` takes decomposable aggregates over exact values. What is deduplicated or grouped
-//! are columns whose equal values are identical (SOUNDNESS 0.8).
+//! only; `tlp-aggregate` takes decomposable aggregates over exact values. Equal values that are deduplicated or
+//! grouped are identical (SOUNDNESS 0.8).
 
 use std::collections::BTreeSet;
 

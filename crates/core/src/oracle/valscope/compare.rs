@@ -1,6 +1,6 @@
-//! Whether two results are in the relation that was predicted.
+//! Checks whether two results are in the predicted relation.
 //!
-//! Rows are grouped by the columns that are equal; within a group the directed ones decide: one of them by
+//! Rows are grouped by the columns that must be equal. Within a group the other columns decide: a single one by
 //! sorting, several by a matching.
 
 use std::cmp::Ordering;

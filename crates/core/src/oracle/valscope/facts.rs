@@ -1,4 +1,4 @@
-//! What is known of the values of a query's parts: their kind, their range, and whether equal ones are
+//! What is known about the values of a query's parts: their kind, their range, and whether equal values are
 //! identical. It comes from the state of the database.
 
 use super::relation::Change;

@@ -1,4 +1,4 @@
-//! ValScope: a query against a mutation of it that can only have more rows, or fewer, or larger values, or
+//! ValScope: compares a query with a mutation of it that can only return more rows, or fewer, or larger values, or
 //! smaller ones ("ValScope", and "PINOLO" which it extends; the relation is our own, see below).
 //!
 //! ```sql
@@ -15,16 +15,16 @@
 //! Conditions (SOUNDNESS 4), each a rule that stops:
 //! - NOT and IS FALSE are over strong predicates only (pointwise in FALSE < NULL < TRUE).
 //! - The ON and the padded side of an outer join do not change.
-//! - What is grouped, deduplicated or compared by a set operator does not change, and its equal values are
+//! - Values that are grouped, deduplicated or compared by a set operator do not change, and equal ones are
 //!   identical (SOUNDNESS 0.8).
-//! - SUM over a changed set is over small numbers that are never negative; AVG and variances are not over
-//!   one at all. Values that change are numbers, arithmetic on them is over small whole ones.
-//! - Comparison mutators are between operands of one kind. Where types are dynamic all comparisons share
-//!   one order over all values, which serves as well.
-//! - LIMIT is under an ORDER BY of every column, over rows that do not change.
-//! - Floats may be rounded otherwise where rows come in another order (SOUNDNESS 0.7): a difference that is
-//!   gone with nine digits is none.
-//! - An error of one arm only is validated first (SOUNDNESS 5).
+//! - SUM over a changed set needs small numbers that are never negative; AVG and variances over one are not supported.
+//!   Values that change are numbers, and arithmetic on them uses small whole numbers.
+//! - Comparison mutators need operands of one kind. With dynamic types, all comparisons share one order over all
+//!   values, which works too.
+//! - LIMIT needs an ORDER BY of every column, over rows that do not change.
+//! - Floats may be rounded differently if rows come in another order (SOUNDNESS 0.7): a difference that disappears
+//!   with nine digits does not count.
+//! - An error in one arm only is validated first (SOUNDNESS 5).
 
 pub mod compare;
 mod facts;

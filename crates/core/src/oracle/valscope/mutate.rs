@@ -1,7 +1,7 @@
-//! Where a query can be mutated, and doing it.
+//! Finds the sites where a query can be mutated, and mutates them.
 //!
-//! A site is told by the mutator's name and a number among the sites that it has in the query, so that
-//! a subject can be edited and its mutation still be found.
+//! A site is identified by the mutator's name and its number among that mutator's sites in the query. So a subject
+//! can be edited and its mutation can still be found.
 
 use std::any::TypeId;
 

@@ -1,4 +1,4 @@
-//! The mutators: each a small unit that says what it does to a node and how the two relate.
+//! The mutators: each says what it does to a node and how the result relates to the original.
 
 use super::mutate::{Local, Needs, Node, Proposals, Substitute, address};
 use super::relation::Direction::{Down, Up};

@@ -1,6 +1,6 @@
-//! The table of rules: what each operator makes of a relation between its inputs (SOUNDNESS 4).
+//! The table of rules: how each operator changes the relation between its inputs (SOUNDNESS 4).
 //!
-//! A rule either gives the relation between the operator's results or stops: then nothing is predicted.
+//! A rule either gives the relation between the operator's results or stops; then nothing is predicted.
 
 use super::relation::{Change, Direction, Nulls, Shift, Span};
 use crate::dialect::{Dialect, Feature};

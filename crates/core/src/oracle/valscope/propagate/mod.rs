@@ -1,8 +1,7 @@
-//! From the mutated nodes to the root: what every operator of a query makes of the relation below it.
+//! From the mutated nodes to the root: how each operator of a query changes the relation below it.
 //!
-//! A node that no mutation reaches is related to itself by equality, so one walk serves one mutation or
-//! several. Names bring relations from where they are made, in a derived table or a common one, to where
-//! they are used.
+//! A node that no mutation reaches equals itself, so one walk handles one mutation or several. Names carry
+//! relations from where they are made, in a derived table or a common table expression, to where they are used.
 
 mod aggregate;
 mod predicate;

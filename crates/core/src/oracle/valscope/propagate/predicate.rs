@@ -1,4 +1,4 @@
-//! Conditions: how one relates to its mutation on a row and on the row's partner.
+//! Conditions: how a condition relates to its mutation on a row and on the row's partner.
 
 use super::super::facts::Cell;
 use super::super::mutate::{Local, Needs};

@@ -1,4 +1,4 @@
-//! Values: how one relates to its mutation, and what is known of both.
+//! Values: how a value relates to its mutation, and what is known about both.
 
 use super::super::facts::{ANY_WHOLE, Cell, Known};
 use super::super::mutate::{Local, Needs};
