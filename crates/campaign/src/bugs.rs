@@ -16,7 +16,7 @@ pub struct Bug {
     pub id: String,
     /// The oracle that found its smallest example.
     pub oracle: String,
-    /// How grave it is.
+    /// How severe it is.
     pub class: Class,
     /// What its findings have in common; none for a finding that was not reduced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -41,7 +41,7 @@ pub struct Bug {
 impl Bug {
     /// What a finding shows, seen once.
     pub(crate) fn of(finding: &Finding, directory: &Path, dialect: &Dialect, known: &[Known]) -> Bug {
-        // Only of a reduced finding it can be said what it is.
+        // Only a reduced finding can be identified.
         let entry = known.iter().find(|known| finding.triage.signature.is_some() && known.marks(finding));
         Bug {
             id: id(directory),
@@ -102,7 +102,7 @@ impl Bugs {
         }
     }
 
-    /// Bugs that nobody knew.
+    /// Bugs that were not known.
     pub fn new_ones(&self) -> impl Iterator<Item = &Bug> {
         self.list.iter().filter(|bug| bug.known.is_none())
     }

@@ -109,7 +109,7 @@ fn target_of(engine: &str, place: &str) -> String {
     }
 }
 
-/// The lines a command says; what it says beside that goes to the user.
+/// The lines that a command prints; its standard error goes to the user.
 fn said(command: &str, argument: Option<&str>) -> anyhow::Result<Vec<String>> {
     let mut shell = Command::new("sh");
     // The revision is an argument of its own, never a part of the text that the shell reads.

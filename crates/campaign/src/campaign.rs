@@ -22,8 +22,8 @@ use crate::tested::Tested;
 
 /// A campaign that is ready to run: many workers hunting in one database, findings on disk.
 ///
-/// The engine has been obtained and opened, the output directory is there. Workers are processes of the current
-/// program, which therefore has to call [`run_worker_if_asked`](crate::run_worker_if_asked) first of all in `main`.
+/// The engine is installed and opens, and the output directory exists. Workers are processes of the current program, so
+/// it must call [`run_worker_if_asked`](crate::run_worker_if_asked) first in `main`.
 ///
 /// ```no_run
 /// use std::time::Duration;
@@ -71,15 +71,15 @@ impl Campaign {
         tested.place.source = tested.place.source.marked(&mark);
         let plan = prepare(config, tested, None, observer)?;
         let store = Store::create(out, &CampaignFile::new(&plan.config, &plan.tested, &mark))?;
-        // Workers append to their logs, because one that follows another goes on with its log: start empty.
+        // Workers append to their logs, because a replacement continues the log: start empty.
         for path in (0..plan.config.jobs).filter_map(|worker| plan.config.statement_log(worker)) {
             File::create(&path).with_context(|| format!("cannot write statements to {}", path.display()))?;
         }
         Ok(Campaign::new(plan, store))
     }
 
-    /// Prepares to go on with a campaign that was killed or ended, behind the databases it has visited and with all
-    /// of its options but those that are changed here for this run. A target that had a password has to be named again.
+    /// Prepares to resume a campaign that was killed or has ended, after the databases it has visited and with all its
+    /// options, except those that are changed here for this run. A target with a password must be given again.
     pub fn resume(
         directory: &Path,
         change: impl FnOnce(&mut Config),
@@ -105,9 +105,9 @@ impl Campaign {
         if !file.mark.is_empty() {
             tested.place.source = tested.place.source.marked(&file.mark);
         }
-        // What the workers of then left behind goes before new ones come.
+        // Clean up after the old workers before new ones start.
         tested.place.source.sweep()?;
-        // Killed before it had any: from the beginning.
+        // Killed before it had one: start from the beginning.
         let position = store::read_position(directory)?.unwrap_or_else(|| Position::start(&config));
         let store = Store::reopen(directory, &file)?;
         Ok(Campaign::new(prepare(config, tested, Some(position), observer)?, store))
@@ -117,12 +117,12 @@ impl Campaign {
         Campaign { plan, store, stop: Arc::new(AtomicBool::new(false)) }
     }
 
-    /// What it is going to do.
+    /// Its configuration.
     pub fn config(&self) -> &Config {
         &self.plan.config
     }
 
-    /// What it is going to test.
+    /// The engine it tests.
     pub fn tested(&self) -> &Tested {
         &self.plan.tested
     }
@@ -132,7 +132,7 @@ impl Campaign {
         self.store.root()
     }
 
-    /// A flag that ends the campaign, with all its figures, once somebody sets it: a signal handler, another thread.
+    /// A flag that ends the campaign, with all its figures, when a signal handler or another thread sets it.
     pub fn stop_flag(&self) -> Arc<AtomicBool> {
         self.stop.clone()
     }
@@ -141,7 +141,7 @@ impl Campaign {
     ///
     /// # Errors
     ///
-    /// If nothing came of it. Trouble that ends a campaign after it ran for a while is part of its outcome.
+    /// If the campaign could not run. An error that ends it later is part of its outcome.
     pub fn run(self, observer: &mut dyn Observer) -> anyhow::Result<Outcome> {
         let mut supervisor = Supervisor::new(&self.plan, &self.store, observer, &self.stop);
         let ended = supervisor.run();
@@ -151,7 +151,7 @@ impl Campaign {
         }
         match ended {
             Err(error) if results.tally.counts.statements == 0 => Err(error),
-            // Trouble after a night of hunting must not take the night's figures with it.
+            // An error after a night of hunting must not lose the night's figures.
             ended => {
                 let Plan { config, tested, catalog, .. } = &self.plan;
                 let summary = Summary::new(config, tested, catalog.as_ref(), &results);
@@ -162,8 +162,7 @@ impl Campaign {
     }
 }
 
-/// Finds out what the engine can compute, without which a hunt has the functions of the dialect's file, and what is
-/// known of it.
+/// Gets the engine's catalog (without it, a hunt uses the functions of the dialect's file) and its known bugs.
 fn prepare(
     config: Config,
     tested: Tested,
@@ -181,14 +180,14 @@ fn prepare(
     Ok(Plan { config, tested, catalog, known, position })
 }
 
-/// What came of a campaign.
+/// The outcome of a campaign.
 #[derive(Debug)]
 pub struct Outcome {
-    /// Its bugs, each once, also those that were known; each has a directory with a script and a report.
+    /// Its bugs, including known ones; each has a directory with a script and a report.
     pub bugs: Vec<Bug>,
     /// Its figures, as in `summary.json`.
     pub summary: Summary,
-    /// What ended it before its time.
+    /// The error that ended it early.
     pub trouble: Option<anyhow::Error>,
 }
 
@@ -199,7 +198,7 @@ impl Outcome {
     }
 }
 
-/// Puts a campaign together; see [`Campaign::builder`].
+/// Builds a campaign; see [`Campaign::builder`].
 #[derive(Clone, Debug)]
 pub struct Builder {
     config: Config,
@@ -249,7 +248,7 @@ impl Builder {
         self
     }
 
-    /// Runs the campaign to its end, watched by nobody.
+    /// Runs the campaign to its end, without an observer.
     pub fn run(self) -> anyhow::Result<Outcome> {
         self.run_with(&mut ())
     }

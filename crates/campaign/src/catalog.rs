@@ -17,7 +17,7 @@ use crate::worker::protocol::{Event, Task};
 
 /// A statement that the engine's own limits do not end.
 const HANG_LIMIT: Duration = Duration::from_secs(15);
-/// An engine that dies of so many of its functions is broken in another way.
+/// An engine that crashes on this many of its functions is broken in another way.
 const MOST_DEATHS: usize = 200;
 
 /// A catalog and the file that holds it.
@@ -76,7 +76,7 @@ fn place(tested: &Tested) -> anyhow::Result<PathBuf> {
     Ok(directory.join(format!("{}-{version}{suffix}.json", tested.dialect_name())))
 }
 
-/// Asks the engine, with a new worker whenever one dies of a candidate.
+/// Probes the engine, with a new worker whenever a candidate crashes one.
 fn probe(tested: &Tested, observer: &mut dyn Observer) -> anyhow::Result<(Vec<SampleType>, Vec<Operation>)> {
     let target = &tested.target;
     let place = Workplace { hang_limit: HANG_LIMIT, ..tested.place.clone() };

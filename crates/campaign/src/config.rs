@@ -55,7 +55,7 @@ pub struct Config {
     pub built_in_seeds: bool,
     /// Make every database from seeds; draw none.
     pub seeds_only: bool,
-    /// Files or directories of known bugs, beside those built in and `./known`.
+    /// Files or directories of known bugs, in addition to those built in and `./known`.
     pub known: Vec<PathBuf>,
     /// Write every statement to this file as it runs; with several workers to `FILE.0`, `FILE.1` and so on.
     pub log_statements: Option<PathBuf>,

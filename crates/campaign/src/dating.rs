@@ -14,13 +14,13 @@ use crate::observer::{Observer, Step};
 use crate::pool::Workplace;
 use crate::reducer::{Answer, Checker};
 
-/// What each version does with each finding, as far as it had to be asked. What is on this machine is asked in
-/// any case; what is not is obtained only where it decides. Of the configuration the number of jobs and the limits of
-/// a worker are used.
+/// What each version does with each finding, as far as it had to be checked. Installed versions are always checked;
+/// others are downloaded only if they decide something. Of the configuration, only the number of jobs and the limits
+/// of a worker are used.
 ///
-/// A process answers for many findings. What one of them leaves in memory may speak for the next, if the engine
-/// reads what it never wrote: so the versions that decide are asked again in processes of their own, and a finding
-/// that answers otherwise there is dated in such processes alone.
+/// One process checks many findings. If the engine reads memory that it never wrote, one finding may affect the next. So
+/// the versions that decide are checked again in processes of their own, and a finding with another result there is
+/// dated in such processes only.
 pub fn date(
     findings: &[&Finding],
     versions: &[Build],
@@ -50,14 +50,14 @@ pub fn date(
     Ok(chronicles)
 }
 
-/// Whether a version answers for all findings in one process, or for each in one of its own.
+/// Whether a version checks all findings in one process, or each in one of its own.
 #[derive(Clone, Copy, PartialEq)]
 enum Processes {
     Shared,
     Own,
 }
 
-/// One answer: of which finding, by which version.
+/// One result: which finding, which version.
 type Told = (usize, usize, Status);
 
 struct Dating<'a> {
@@ -90,7 +90,7 @@ impl Dating<'_> {
         Ok(chronicles)
     }
 
-    /// Versions are asked side by side.
+    /// Versions are checked in parallel.
     fn ask_all(
         &self,
         findings: &[&Finding],
@@ -116,7 +116,7 @@ impl Dating<'_> {
                         let mut results = lock(&results);
                         match (&mut *results, told) {
                             (Ok(results), Ok(told)) => results.extend(told),
-                            // The first trouble is told; nobody begins anything after it.
+                            // The first error is reported; nothing new starts after it.
                             (Ok(_), Err(error)) => *results = Err(error),
                             (Err(_), _) => {}
                         }
@@ -131,7 +131,7 @@ impl Dating<'_> {
     }
 }
 
-/// One round of questions.
+/// One round of checks.
 struct Round<'a, 'd> {
     dating: &'a Dating<'d>,
     findings: &'a [&'a Finding],
@@ -158,7 +158,7 @@ impl Round<'_, '_> {
                 };
                 Checker::new(place, finding.origin, class)
             };
-            // Memory that one crash broke must not be taken for the next.
+            // Memory that one crash corrupted must not affect the next check.
             let mut own = (class == Class::Crash || self.processes == Processes::Own).then(fresh);
             let checker = own.as_mut().unwrap_or_else(|| shared.get_or_insert_with(fresh));
             let answer = checker
@@ -178,7 +178,7 @@ impl Round<'_, '_> {
     }
 }
 
-/// Whatever a thread that panicked left is as good as what it would have left.
+/// The data is still valid if a thread panicked.
 fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }

@@ -22,7 +22,7 @@ use crate::tested::Tested;
 use crate::worker::protocol::Difference;
 
 /// A target that fails all the time fills the queue faster than it empties. Beyond this many, findings
-/// are counted and not kept: they are very likely bugs that wait in it already.
+/// are counted but not saved: they are very likely bugs that already wait in it.
 const MOST_WAITING: usize = 500;
 
 pub struct Intake<'a> {
@@ -31,7 +31,7 @@ pub struct Intake<'a> {
     store: &'a Store,
     max_findings: Option<u64>,
     keep_duplicates: bool,
-    /// None: findings are shown as they are.
+    /// None if findings are shown as they are.
     queue: Option<Queue>,
     reduced: Receiver<Done>,
     bugs: Bugs,
@@ -79,8 +79,8 @@ impl<'a> Intake<'a> {
         self.max_findings.is_some_and(|most| self.bugs.new_ones().count() as u64 >= most)
     }
 
-    /// Takes up what an earlier run of the campaign left: bugs that were shown are known, findings
-    /// that were not reduced wait again.
+    /// Continues an earlier run of the campaign: bugs that were shown are known, findings that were
+    /// not reduced wait again.
     pub fn reopen(&mut self, observer: &mut dyn Observer) -> anyhow::Result<()> {
         let listed = store::read_bugs(self.store.root())?;
         let mut unlisted = Vec::new();
@@ -118,8 +118,8 @@ impl<'a> Intake<'a> {
         queue.push(pending);
     }
 
-    /// Whether a finding that is not reduced bears the marks of a known bug, or holds all that a new bug of this
-    /// campaign needs. (What merely looks like the example of a known bug is not known.)
+    /// Whether an unreduced finding has the features of a known bug, or everything that a new bug of this campaign
+    /// needs. (A finding that merely looks like the example of a known bug is not known.)
     fn is_explained(&self, finding: &Finding) -> bool {
         let found = |bug: &Bug| bug.signature.as_ref().is_some_and(|signature| explains(signature, finding));
         self.known.iter().any(|known| known.marks(finding)) || self.bugs.new_ones().any(found)
@@ -149,7 +149,7 @@ impl<'a> Intake<'a> {
         self.show(&finding, &directory, observer)
     }
 
-    /// A difference that was gone when the worker built it anew.
+    /// A difference that disappeared when the worker built it again.
     pub fn take_unstable(&mut self, difference: Difference, checks: u64) -> anyhow::Result<()> {
         self.unstable += 1;
         self.store.add_unstable(&self.tested.finding(difference, checks))?;
@@ -187,7 +187,7 @@ impl<'a> Intake<'a> {
         }
     }
 
-    /// Tells whether a finding is a bug that is listed; if so, the smaller example is kept.
+    /// Decides whether a finding is a listed bug; if so, the smaller example is kept.
     fn sort(
         &mut self,
         finding: &Finding,
@@ -287,7 +287,7 @@ impl Queue {
         let (sender, pending) = channel::<Pending>();
         let stop = Arc::new(AtomicBool::new(false));
         let mut until_stopped = UntilStopped(stop.clone());
-        // The processes it starts die with this thread, which lives until nobody hands in any more.
+        // The processes it starts die with this thread, which lives until no more findings come.
         std::thread::spawn(move || {
             let job = Job { place: &place, dialect: &dialect, allowance };
             for pending in pending {
@@ -306,7 +306,7 @@ impl Queue {
         let _ = self.sender.send(pending);
     }
 
-    /// What is under way ends with what it has; what waits stays as it is.
+    /// The current reduction ends with what it has; waiting findings stay as they are.
     fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }

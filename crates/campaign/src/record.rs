@@ -10,14 +10,14 @@ use dissent_core::report;
 use serde::Serialize;
 
 pub(crate) const FINDING_FILE: &str = "finding.json";
-/// The finding as the hunt saw it, once `finding.json` holds a reduced one.
+/// The finding as the hunt saw it, once `finding.json` is the reduced one.
 pub(crate) const ORIGINAL_FINDING_FILE: &str = "finding.original.json";
 const SCRIPT_FILE: &str = "repro.sql";
 const REPORT_FILE: &str = "report.md";
 /// The script as it was found: reduction rewrites the others and leaves this one.
 const ORIGINAL_SCRIPT_FILE: &str = "original.sql";
 
-/// A finding by its directory or its file; whatever is wrong with it is one sentence.
+/// Reads a finding by its directory or its file; errors are one sentence.
 pub fn read(path: &Path) -> anyhow::Result<Finding> {
     let file = if path.is_dir() { path.join(FINDING_FILE) } else { path.to_path_buf() };
     let shown = file.display();
@@ -49,7 +49,7 @@ pub(crate) fn new_files(finding: &Finding, dialect: &Dialect) -> anyhow::Result<
     ])
 }
 
-/// Puts another form of a finding in the place of the one that is there; what the hunt saw is kept.
+/// Replaces a finding by another form; what the hunt saw is kept.
 pub fn rewrite(directory: &Path, finding: &Finding, dialect: &Dialect) -> anyhow::Result<()> {
     let rewritten = || -> anyhow::Result<()> {
         let original = directory.join(ORIGINAL_FINDING_FILE);
@@ -62,7 +62,7 @@ pub fn rewrite(directory: &Path, finding: &Finding, dialect: &Dialect) -> anyhow
         }
         replace(&directory.join(SCRIPT_FILE), &report::repro(finding, dialect))?;
         replace(&directory.join(REPORT_FILE), &report::report(finding, dialect))?;
-        // The truth last: whoever reads it finds the others in place.
+        // `finding.json` last: whoever reads it finds the other files in place.
         replace(&directory.join(FINDING_FILE), &pretty(finding)?)
     };
     rewritten().with_context(|| format!("cannot rewrite the finding {}", directory.display()))
@@ -74,7 +74,7 @@ pub fn annotate(directory: &Path, finding: &Finding, dialect: &Dialect) -> anyho
     replace(&directory.join(FINDING_FILE), &pretty(finding)?)
 }
 
-/// Writes a file under another name first, so that it is there complete or not at all.
+/// Writes a file under another name first, so that it appears atomically.
 pub fn replace(path: &Path, text: &str) -> anyhow::Result<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let temporary = path.with_file_name(format!(".{name}.tmp"));

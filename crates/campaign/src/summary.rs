@@ -69,7 +69,7 @@ pub struct Summary {
     pub skips: BTreeMap<Label, BTreeMap<Label, u64>>,
     /// Statements that failed, by class of error.
     pub errors: BTreeMap<Label, u64>,
-    /// What oracles counted beside their verdicts.
+    /// What oracles counted besides their verdicts.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub notes: BTreeMap<String, u64>,
     /// How often each choice of the generator was drawn; what was never drawn is left out.
@@ -115,7 +115,7 @@ pub struct GuideFigures {
     pub kept_what_was_new: bool,
     /// Scripts to start from, those built in included.
     pub seeds: usize,
-    /// Nothing was drawn anew.
+    /// No database was generated.
     pub seeds_only: bool,
     /// Edges or steps of plans that were seen.
     pub features: u64,

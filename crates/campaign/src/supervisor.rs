@@ -22,25 +22,25 @@ use crate::worker::protocol::{Difference, Event, HuntTask, Tally, Task};
 
 /// How often the position of the workers is written.
 const NOTE_PAUSE: Duration = Duration::from_secs(5);
-/// How long a campaign that is over goes on reducing what it found.
+/// How long a campaign keeps reducing its findings after it ended.
 const DRAIN: Duration = Duration::from_secs(30);
-/// Workers that end for a reason of our own, one after the other with no database finished between.
+/// Workers that fail for a reason of our own, one after the other, without finishing a database.
 const MOST_FAILURES_IN_A_ROW: u32 = 5;
 
-/// What a campaign is to do, and what was found out when it started.
+/// What a campaign does, and what was learned when it started.
 pub struct Plan {
     pub config: Config,
     pub tested: Tested,
-    /// What the engine can compute, and the file that holds it.
+    /// What the engine can compute, and the file with it.
     pub catalog: Option<KeptCatalog>,
-    /// Bugs and behaviours that are known of this version.
+    /// Known bugs and behaviours of this version.
     pub known: Vec<Known>,
-    /// Where to go on, if the campaign was there before.
+    /// Where to continue, if the campaign is resumed.
     pub position: Option<Position>,
 }
 
 impl Plan {
-    /// What a worker is to do from a database on.
+    /// The job of a worker, starting at a database.
     fn task(&self, worker: u64, first_database: u64, max_cases: Option<u64>, corpus: PathBuf) -> Task {
         Task::Hunt(Box::new(HuntTask {
             config: self.config.clone(),
@@ -70,11 +70,11 @@ pub struct Supervisor<'a> {
     intake: Intake<'a>,
     slots: Vec<Slot>,
     started: Instant,
-    /// When the position was written last.
+    /// When the position was last written.
     noted: Instant,
     stopping: bool,
     failures_in_a_row: u32,
-    /// What children that are none of the workers have used.
+    /// What child processes other than workers have used.
     cpu_before: f64,
     tally: Tally,
     failures: Vec<String>,
@@ -87,14 +87,14 @@ struct Slot {
     worker: Option<WorkerId>,
     first_database: u64,
     cases_left: Option<u64>,
-    /// What its present process told, and the database it is known to have come to.
+    /// What its current process reported, and the database it has reached.
     databases_told: u64,
     cases_told: u64,
     reached: u64,
 }
 
 impl Slot {
-    /// By what the worker told, not by its journal: that may be ahead of findings nobody has read yet.
+    /// From the worker's reports, not from its journal, which may be ahead of findings that are not read yet.
     fn next_database(&self) -> u64 {
         self.reached.max(self.first_database)
     }
@@ -103,7 +103,7 @@ impl Slot {
         self.cases_left.map(|cases| cases.saturating_sub(self.cases_told))
     }
 
-    /// The worker told what it did since it told last.
+    /// The worker reported what it did since its last report.
     fn went_on(&mut self, tally: &Tally, step: u64) {
         self.databases_told += tally.databases;
         self.cases_told += tally.cases;
@@ -149,7 +149,7 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    /// Runs the campaign to its end. An error is trouble that no restart would help.
+    /// Runs the campaign to its end. An error is one that no restart would fix.
     pub fn run(&mut self) -> anyhow::Result<()> {
         if self.plan.position.is_some() {
             self.intake.reopen(self.observer)?;
@@ -168,7 +168,7 @@ impl<'a> Supervisor<'a> {
         self.drain()
     }
 
-    /// What came of it, also after trouble. Workers that still run end here.
+    /// The result, also after an error. Workers that still run end here.
     pub fn results(mut self) -> Results {
         self.pool.clear();
         self.note_growth();
@@ -198,7 +198,7 @@ impl<'a> Supervisor<'a> {
         Ok(())
     }
 
-    /// Waits a tick for a report, then takes those that are there, but not for ever: other duties wait.
+    /// Waits a tick for a report, then takes all that have arrived, but not forever: other duties wait.
     fn listen(&mut self) -> anyhow::Result<()> {
         let mut patience = TICK;
         for _ in 0..1000 {
@@ -225,7 +225,7 @@ impl<'a> Supervisor<'a> {
                 self.tally.add(*tally);
             }
             Event::Finding(difference) => {
-                // A worker leaves the database that showed something.
+                // A worker leaves a database that showed a difference.
                 let next = difference.origin.database + step;
                 self.record(*difference)?;
                 self.slots[slot].reached = self.slots[slot].reached.max(next);
@@ -242,8 +242,8 @@ impl<'a> Supervisor<'a> {
         self.intake.take(difference, self.tally.checks(), self.observer)
     }
 
-    /// A worker has ended: well, by the engine's fault, or by ours. Unless it ended well, another one
-    /// takes its place, behind the database in which it died.
+    /// A worker has ended: normally, by the engine's fault, or by ours. Unless it ended normally, another one
+    /// replaces it, after the database in which it died.
     fn replace(&mut self, number: usize, ended: &Ended) -> anyhow::Result<()> {
         let slot = &mut self.slots[number];
         slot.worker = None;
@@ -263,7 +263,7 @@ impl<'a> Supervisor<'a> {
         if self.stopping { Ok(()) } else { self.start(number) }
     }
 
-    /// Trouble of our own ends a campaign only when it keeps coming.
+    /// Errors of our own end a campaign only if they keep happening.
     fn note_failure(&mut self, ended: &Ended) -> anyhow::Result<()> {
         let (remains, why) = (&ended.remains, ended.why());
         let place = match &remains.statement {

@@ -20,7 +20,7 @@ pub struct Tested {
 }
 
 impl Tested {
-    /// Gets the engine that a configuration names, instrumented where its guide wants that, and opens it once in a
+    /// Gets the engine that a configuration names, instrumented if its guide needs that, and opens it once in a
     /// process of its own: a library that crashes when it is loaded takes nothing with it.
     pub fn obtain(config: &Config, observer: &mut dyn Observer) -> anyhow::Result<Tested> {
         config.check_limits()?;

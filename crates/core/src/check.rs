@@ -33,7 +33,7 @@ pub struct Read {
     pub refused: Vec<(usize, String)>,
 }
 
-/// Checks a script on an empty database. The number tells scripts apart in what the watcher is told.
+/// Checks a script on an empty database. The number identifies the script to the watcher.
 pub fn script(
     number: u64,
     mut statements: Vec<Imported>,
@@ -178,7 +178,7 @@ impl ScriptWalk<'_, '_> {
         confirm(self.session, self.watcher)?;
         self.session.reset()?;
         for statement in &setup {
-            // What harms the engine was told of when it ran first.
+            // Harm to the engine was reported when the script ran first.
             if let Err(Stop::Trouble(trouble)) = self.session.build_regardless(statement) {
                 return Err(trouble);
             }

@@ -49,12 +49,12 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// How the preparing is told in journals and logs.
+    /// How preparing is written in journals and logs.
     pub fn told(sql: &str) -> String {
         format!("/* prepare */ {sql}")
     }
 
-    /// How an execution is told in journals and logs.
+    /// How an execution is written in journals and logs.
     pub fn told_with(&self, values: &[Value]) -> String {
         let values: Vec<String> = values.iter().map(Value::to_string).collect();
         // Nothing in a value may end the comment.

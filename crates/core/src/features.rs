@@ -11,7 +11,7 @@ use crate::sql::visit::*;
 use crate::sql::*;
 use crate::subject::TestCase;
 
-/// What an oracle wants of every subject, and so says nothing about a bug.
+/// What an oracle requires of every subject, so it says nothing about a bug.
 #[derive(Clone, Copy, Debug)]
 pub struct Features {
     /// The types of columns may matter. Not to oracles that compare groups or distinct values: they want columns
@@ -91,7 +91,7 @@ impl Reader {
                 for option in &create.options {
                     self.add(hyphenated(option));
                 }
-                // The key of such a table is no index beside it.
+                // The key of such a table is not an additional index.
                 let key_is_wanted = self.wants.key_is_wanted;
                 self.wants.key_is_wanted |= create.options.iter().any(dialect::is_keyed);
                 create.columns.iter().for_each(|column| self.column(column));

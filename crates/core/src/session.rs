@@ -15,7 +15,7 @@ use crate::render::render;
 use crate::sql::{DataType, Query, Statement, Value};
 pub use account::{Account, Checking, Purpose, Spent};
 
-/// Sees each statement before it runs, so that it is known when the engine takes the process down.
+/// Sees each statement before it runs, so that it is known if the engine crashes the process.
 pub trait Journal {
     /// The engine is about to run this.
     fn before(&mut self, sql: &str);
@@ -59,7 +59,7 @@ pub struct Counts {
     /// Time spent drawing statements.
     #[serde(default)]
     pub generator_nanos: u64,
-    /// What oracles count beside their verdicts.
+    /// What oracles count besides their verdicts.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub notes: BTreeMap<Cow<'static, str>, u64>,
     /// What oracles tried, where the number of different ones matters.
@@ -318,7 +318,7 @@ impl<'a> Session<'a> {
         Ok(reply)
     }
 
-    /// Everything that may take the engine down is in the journal before it does.
+    /// Everything that may crash the engine is in the journal before it runs.
     fn timed<T>(&mut self, told: &str, run: impl FnOnce(&mut dyn Engine) -> T) -> T {
         self.journal.before(told);
         let returned = self.clocked(1, run);
@@ -379,7 +379,7 @@ impl<'a> Session<'a> {
         self.counts.statements - self.counts.statements_ok
     }
 
-    /// Counts something an oracle wants to be known of its subjects.
+    /// Counts something about an oracle's subjects.
     pub fn note(&mut self, what: &'static str) {
         *self.counts.notes.entry(Cow::Borrowed(what)).or_insert(0) += 1;
     }

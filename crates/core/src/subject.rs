@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::sql::{Expr, Query, Statement};
 
-/// What an oracle asks of a database: everything `check` needs beside the database itself. The arms are derived
-/// from it anew each time, so an edit cannot break the relation between them.
+/// What an oracle asks of a database: everything `check` needs besides the database itself. The arms are derived
+/// from it again each time, so an edit cannot break the relation between them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Subject {
     /// The oracle that proposed it, by name.
@@ -98,6 +98,6 @@ impl From<Subject> for Proposal {
 pub struct TestCase {
     /// The statements that build the database, in order.
     pub setup: Vec<Statement>,
-    /// What is asked of it.
+    /// The subject that is checked on it.
     pub subject: Subject,
 }

@@ -13,7 +13,7 @@ use crate::{EngineError, clickhouse, duckdb, mysql, postgres, sqlite};
 const DRIVERS: &[&dyn Driver] =
     &[&clickhouse::Clickhouse, &duckdb::Duckdb, &mysql::Mysql, &postgres::Postgres, &sqlite::Sqlite];
 
-/// An engine, or why there is none.
+/// An engine, or why it cannot be opened.
 pub(crate) type Opened = Result<Box<dyn Engine>, EngineError>;
 
 /// How the engines that share a wire or a library are named, obtained, opened and cleaned up after. What differs

@@ -87,7 +87,7 @@ impl Engine for FakeEngine {
         Ok(Ok(Prepared { number: self.statements.len() as u64, sql: sql.to_string() }))
     }
 
-    /// The answer is asked for with the values told in the text.
+    /// The answer is looked up with the values written in the text.
     fn execute_prepared(&mut self, statement: &Prepared, values: &[Value]) -> Result<Reply, Trouble> {
         let told = statement.told_with(values);
         self.execute(&told)

@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 
 const PREFIX: &str = "dissent_";
 
-/// A name that nobody has: `dissent_MARK_0123456789abcdef`, without a mark `dissent_0123456789abcdef`.
+/// An unused name: `dissent_MARK_0123456789abcdef`, without a mark `dissent_0123456789abcdef`.
 pub fn fresh_name(mark: Option<&str>) -> String {
     let random = RandomState::new().build_hasher().finish();
     format!("{}{random:016x}", beginning(mark))

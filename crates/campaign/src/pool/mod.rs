@@ -13,7 +13,7 @@ use crate::worker::protocol::{Event, Task, read_events};
 pub use process::{End, Ended};
 use process::{Process, STUCK_LIMIT};
 
-/// How often workers are looked after when nobody says anything.
+/// How often workers are checked when no report arrives.
 pub const TICK: Duration = Duration::from_millis(50);
 /// A worker that is asked to stop does so at the next case; statements are cut off after 5 s by their limits.
 const STOP_GRACE: Duration = Duration::from_secs(6);

@@ -12,15 +12,15 @@ pub struct Checker {
     pool: Pool,
     task: SubjectsTask,
     worker: Option<WorkerId>,
-    /// Processor time of the present process and of those before it, as far as they told.
+    /// CPU time of the current process and of those before it, as far as they reported it.
     cpu_seconds: f64,
     cpu_before: f64,
 }
 
-/// What a check came to, whatever became of the process.
+/// The result of a check, whatever happened to the process.
 #[derive(Debug)]
 pub enum Answer {
-    /// It fails like this; so many statements of its setup do not work.
+    /// It fails like this; this many statements of its setup fail.
     Fails {
         evidence: Box<Evidence>,
         setup_failures: Vec<usize>,
@@ -59,7 +59,7 @@ impl Checker {
     }
 
     pub fn check(&mut self, case: &TestCase) -> anyhow::Result<Answer> {
-        // A process that somebody else ended says nothing about the subject: another one is asked.
+        // A process that was killed from outside says nothing about the subject: another one is started.
         match self.attempt(case)? {
             Some(answer) => Ok(answer),
             None => self.attempt(case)?.context("worker processes keep being killed from outside"),
@@ -96,7 +96,7 @@ impl Checker {
     fn answer(&mut self, worker: WorkerId, checked: Checked) -> Answer {
         self.cpu_seconds = checked.cpu_seconds;
         if self.pool.is_killed(worker) {
-            // It answered in its last moment: that it hung is not said of the next subject.
+            // It answered just in time: the hang does not count against the next subject.
             self.end();
         }
         let setup_failures = checked.setup_failures;
@@ -107,7 +107,7 @@ impl Checker {
         }
     }
 
-    /// The process is gone: that is an answer too.
+    /// The process is gone: that is a result too.
     fn answer_of_end(&mut self, ended: &Ended) -> anyhow::Result<Option<Answer>> {
         self.end();
         match crash::evidence(ended) {

@@ -21,17 +21,17 @@ use crate::config::Allowance;
 use crate::pool::Workplace;
 use crate::tested::Tested;
 
-/// What came of reducing a finding.
+/// The result of reducing a finding.
 pub enum Reduced {
-    /// It fails in the same way in a process of its own, and this is the smallest form found.
+    /// It fails in the same way in a new process, and this is the smallest form found.
     Confirmed(Box<Finding>),
     /// It does not, and this is why.
     Unstable(String),
 }
 
-/// Whoever watches a reduction.
+/// Watches a reduction.
 pub trait Watcher {
-    /// Called before each check; `false` ends the reduction with what there is.
+    /// Called before each check; `false` ends the reduction with the best result so far.
     fn goes_on(&mut self) -> bool {
         true
     }
@@ -42,7 +42,7 @@ pub trait Watcher {
 
 impl Watcher for () {}
 
-/// Confirms a finding in a fresh process and makes it as small as the allowance lets it become.
+/// Confirms a finding in a fresh process and reduces it within the allowance.
 pub fn reduce(
     finding: &Finding,
     tested: &Tested,
@@ -195,7 +195,7 @@ impl Job<'_> {
     }
 }
 
-/// A finding that fails in a process of its own.
+/// A finding that fails in a new process.
 struct Confirmed {
     case: TestCase,
     /// How many statements of its setup may fail.
@@ -209,8 +209,8 @@ impl Answer {
     }
 }
 
-/// What took the engine down is known as the text that ran. As trees, where they can be read and do the same, its
-/// statements can be reduced inside.
+/// A crash is known by the text that ran. Where that can be parsed and does the same as a tree, its statements can be
+/// reduced inside.
 fn read_texts(
     case: TestCase,
     dialect: &Dialect,

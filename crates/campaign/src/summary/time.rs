@@ -15,7 +15,7 @@ use crate::worker::protocol::{Label, Tally};
 pub struct TimeFigures {
     /// The engine answered questions of checks: the useful share.
     pub useful: f64,
-    /// The engine ran what checks need beside their questions: tables of their own, indexes, ANALYZE, EXPLAIN of a
+    /// The engine ran what checks need besides their queries: tables of their own, indexes, ANALYZE, EXPLAIN of a
     /// failure.
     pub scaffolds: f64,
     /// The engine built databases and changed them.

@@ -78,7 +78,7 @@ impl<'a> CorpusStore<'a> {
         arrived
     }
 
-    /// Reads this worker's share of the seeds that are not read yet. A seed that takes the engine down is not read
+    /// Reads this worker's share of the seeds that are not read yet. A seed that crashes the engine is not read
     /// again by the worker that follows.
     pub fn read_seeds(&mut self, dialect: &Dialect, session: &mut Session) -> anyhow::Result<Vec<Entry>> {
         let marker = self.task.corpus.join(format!("{}-seeds", self.task.worker));

@@ -210,7 +210,7 @@ impl Watcher for Reporter<'_> {
     }
 }
 
-/// Every statement in a file, in the order the engine saw them; `-- reset` where a database begins anew.
+/// Every statement in a file, in the order the engine saw them; `-- reset` where a new database starts.
 struct StatementLog {
     out: BufWriter<File>,
     failure: Option<std::io::Error>,

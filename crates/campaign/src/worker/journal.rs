@@ -139,7 +139,7 @@ impl Journal {
         self.move_on();
     }
 
-    /// The state of the present database is built anew from here on.
+    /// The state of the current database is built again from here on.
     pub fn start_over(&self) {
         self.header().fresh.store(1, Ordering::Relaxed);
         self.move_on();

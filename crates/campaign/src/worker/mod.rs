@@ -27,7 +27,7 @@ use protocol::{Event, Events, Job, Task};
 
 use crate::system;
 
-/// By this name a process knows that it is a worker.
+/// The name by which a process knows that it is a worker.
 pub const NAME: &str = "dissent-worker";
 
 /// Exit codes of a worker.
@@ -39,10 +39,10 @@ pub fn is_asked() -> bool {
     std::env::args_os().next().is_some_and(|name| name == NAME)
 }
 
-/// Makes this process a worker, if that is what it was started for; it then ends here.
+/// Makes this process a worker if it was started as one; it then ends here.
 ///
-/// Campaigns hunt in processes of the same program. So **every program that uses this library has to call this first
-/// of all in `main`**, before it reads arguments or starts threads. One that does not is told so by the first campaign.
+/// Campaigns run in processes of the same program. So **every program that uses this library must call this first in
+/// `main`**, before it reads arguments or starts threads. If it does not, the first campaign fails and says so.
 pub fn run_worker_if_asked() {
     if is_asked() {
         report_panics();
@@ -53,7 +53,7 @@ pub fn run_worker_if_asked() {
     }
 }
 
-/// Panics are told in one line, as all messages are: a supervisor passes on the last line of what a worker wrote.
+/// Panics print one line, like all messages: a supervisor passes on the last line that a worker wrote.
 pub fn report_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(|at| format!(" at {}:{}", at.file(), at.line())).unwrap_or_default();
@@ -68,7 +68,7 @@ pub fn report_panics() {
     }));
 }
 
-/// The child's whole life: read the job, do it, say what came of it.
+/// The child's whole life: read the job, do it, report the result.
 fn run() -> anyhow::Result<i32> {
     system::name_process(c"dissent-worker");
     let mut text = String::new();

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
 
-/// All that a worker is told when it starts.
+/// Everything a worker gets when it starts.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Job {
     /// Where the worker finds its journal.
@@ -30,15 +30,15 @@ pub struct Job {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Task {
-    /// Only open the engine and say its version.
+    /// Only open the engine and report its version.
     Open,
     Hunt(Box<HuntTask>),
-    /// Find out what the engine can compute.
+    /// Probe what the engine can compute.
     Probe {
-        /// Candidates that workers before this one have dealt with, or died of.
+        /// Candidates that earlier workers have finished, or that crashed them.
         skip: usize,
     },
-    /// Check a finding again and tell all that ran.
+    /// Check a finding again and report everything that ran.
     Replay {
         case: Box<TestCase>,
         origin: Origin,
@@ -56,9 +56,9 @@ pub struct HuntTask {
     pub worker: u64,
     pub first_database: u64,
     pub max_cases: Option<u64>,
-    /// What to draw seldom: it triggers bugs that are known.
+    /// What to generate rarely, because it triggers known bugs.
     pub avoid: Avoid,
-    /// The file that holds what the engine can compute; none: the dialect's file has to do.
+    /// The file with the engine's catalog; without it, the dialect's own functions are used.
     pub catalog: Option<PathBuf>,
     /// Where what is new is kept.
     pub corpus: PathBuf,
@@ -69,7 +69,7 @@ pub struct SubjectsTask {
     pub origin: Origin,
     /// With more failing statements than these in its setup, a subject is not checked.
     pub setup_failures_allowed: usize,
-    /// Take the database down before answering: memory that was broken may be noticed only then.
+    /// Close the database before answering: corrupted memory may show only then.
     pub look_after: bool,
 }
 
@@ -77,7 +77,7 @@ pub struct SubjectsTask {
 pub struct ScriptsTask {
     pub oracles: Vec<String>,
     pub scripts: Vec<Script>,
-    /// Scripts that workers before this one have dealt with, or died of.
+    /// Scripts that earlier workers have finished, or that crashed them.
     pub skip: usize,
 }
 
@@ -107,7 +107,7 @@ pub enum Event {
         candidates: usize,
         types: Vec<SampleType>,
     },
-    /// The next candidate is being probed; its name and kind stand in should the worker die of it.
+    /// The next candidate is being probed; its name and kind are used if it crashes the worker.
     Probing {
         name: String,
         kind: OperationKind,
@@ -117,9 +117,9 @@ pub enum Event {
     SubjectChecked(Box<Checked>),
     /// The next script was gone through; what it made the oracles say was counted in a `Progress` before.
     ScriptChecked(ScriptRead),
-    /// Trouble of our own; the worker ends after it.
+    /// An error of our own; the worker ends after it.
     Trouble(String),
-    /// A line that is no event: made by the reader, so that nothing a worker said is lost in silence.
+    /// A line that is not an event: made by the reader, so that nothing a worker wrote is lost silently.
     Unreadable(String),
 }
 
@@ -295,7 +295,7 @@ impl Events {
         Events { out: BufWriter::new(Box::new(io::stdout())) }
     }
 
-    /// Nobody listens: a benchmark pays for the telling alone.
+    /// Nobody listens: a benchmark pays for sending alone.
     pub fn to_nobody() -> Self {
         Events { out: BufWriter::new(Box::new(io::sink())) }
     }

@@ -102,7 +102,7 @@ impl Operation {
         self.unusable.is_none()
     }
 
-    /// Something that took the whole process down while it was probed.
+    /// Something that crashed the whole process while it was probed.
     pub fn fatal(name: Name, kind: OperationKind, detail: String) -> Operation {
         let unusable = Some(Unusable { why: Why::Crashes, detail });
         Operation { kind, name, form: None, signatures: Vec::new(), indexable: false, unusable }

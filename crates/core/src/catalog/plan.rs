@@ -14,7 +14,7 @@ pub struct Plan {
     /// or NULL. One that fails is passed over: an older version may lack the table.
     #[serde(default)]
     pub lists: Vec<String>,
-    /// Names to try where the engine has no list, or beside it.
+    /// Names to try if the engine has no list, or in addition to it.
     #[serde(default)]
     pub functions: Vec<Name>,
     /// Aggregate functions that no query lists.
@@ -38,7 +38,7 @@ pub struct Plan {
     /// Codes of the error that says: no such function.
     #[serde(default)]
     pub unknown_name: Vec<String>,
-    /// The most arguments that are tried where their number is not told.
+    /// The most arguments to try if their number is unknown.
     #[serde(default = "four")]
     pub max_args: usize,
     /// How many tuples of types are tried for one number of arguments: fewer where a statement takes long.

@@ -23,7 +23,7 @@ pub enum DialectError {
     /// No file has this name.
     #[error("unknown dialect '{0}'")]
     Unknown(String),
-    /// The file does not say what it must, or says what nobody knows.
+    /// The file lacks a required key or has an unknown one.
     #[error("dialects/{name}.toml: {error}")]
     Malformed {
         /// The dialect.

@@ -69,7 +69,7 @@ pub struct Dialect {
     /// Statements that change how a table is stored or what is known of it, never what it holds; `{}` is
     /// where its name goes.
     pub maintenance: Vec<Name>,
-    /// The kinds of index beside the usual one.
+    /// The kinds of indexes besides the default one.
     pub index_methods: Vec<IndexMethod>,
     /// What may follow a table's columns: how it is stored; `{columns}` stands for some of its columns.
     pub table_options: Vec<TableOption>,
@@ -153,7 +153,7 @@ pub struct TypeEntry {
     pub keyless: bool,
     /// A number or bytes (or a word) by what is done with it: BIT, ENUM, YEAR.
     pub dual: bool,
-    /// Says itself that it can be NULL, so that NOT NULL beside it means nothing.
+    /// The type itself says that it can be NULL, so NOT NULL next to it means nothing.
     pub nullable: bool,
 }
 

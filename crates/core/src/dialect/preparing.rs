@@ -12,7 +12,7 @@ use crate::sql::{DataType, Kind, Name, Value};
 pub struct Preparing {
     /// What may be a parameter where the engine's own interface binds it.
     pub types: Vec<ParameterType>,
-    /// PREPARE in SQL; absent: there is none.
+    /// PREPARE in SQL; absent if there is none.
     pub sql: Option<PrepareSyntax>,
     /// What may be a parameter there; empty: the same.
     pub sql_types: Vec<ParameterType>,

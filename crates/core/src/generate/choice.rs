@@ -152,7 +152,7 @@ impl Weights {
         self.drawn.borrow().get(slot).copied().unwrap_or(0)
     }
 
-    /// Begins to count anew.
+    /// Resets the counts.
     pub(crate) fn forget_drawn(&self) {
         self.drawn.borrow_mut().clear();
     }

@@ -235,7 +235,7 @@ impl Generator<'_> {
     fn integer_op(&mut self) -> BinaryOp {
         use BinaryOp::*;
         let bits = self.dialect.can(Feature::BitOps);
-        // Sums of what columns hold seldom overflow; products and shifts do.
+        // Sums of column values rarely overflow; products and shifts do.
         let safe = self.dialect.can(Feature::SafeArithmetic);
         self.choose_where(&INTEGER_OP, |op| match op {
             Mul | Div => safe,

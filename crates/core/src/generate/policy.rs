@@ -63,7 +63,7 @@ policy! {
     max_relations: usize = 3, least 1;
     /// Rows that an unfiltered FROM should stay below: the engine's time is better spent on more queries.
     max_product: usize = 100, least 1;
-    /// Queries that are asked of one pair of tables, where an oracle builds its own.
+    /// Queries per pair of tables, if an oracle builds its own.
     queries_per_table: usize = 50, least 4;
     /// Rows of such a table.
     rows_per_table: usize = 100, least 30;

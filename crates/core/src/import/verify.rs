@@ -9,7 +9,7 @@ use crate::sql::{Name, Query, Select, SelectItem, Statement, TableRef};
 /// Why a statement is kept as text though it was lowered.
 pub const ANSWERED_OTHERWISE: &str = "the engine gives another answer to Dissent's rendering of it";
 
-/// How often a script is run anew without a statement that does otherwise, before all of them are kept as text.
+/// How often a script is run again without a statement that behaves differently, before all statements stay text.
 const PASSES: usize = 8;
 
 /// Runs a script as it was written and as we render it, each on an empty database, and keeps as text what was
@@ -34,7 +34,7 @@ pub fn verify(script: &mut [Imported], session: &mut Session) -> Result<Vec<Repl
         }
     }
     if !agrees {
-        // Which of them does otherwise cannot be told.
+        // It is unknown which of them behaves differently.
         script.iter_mut().filter(|one| one.query().is_none()).for_each(|one| one.refuse(ANSWERED_OTHERWISE));
     }
     session.reset()?;

@@ -45,7 +45,7 @@ pub trait Mutation<T>: Sync {
     /// Whether there is something for it to change. It may turn out later that there is not: then nothing happens.
     fn applies(&self, target: &T, donor: Option<&T>) -> bool;
 
-    /// Changes one place; parts may come from a donor. The result wants to be bound to the state.
+    /// Changes one place; parts may come from a donor. The result must be bound to the state.
     fn apply(&self, generator: &mut Generator, target: &mut T, donor: Option<&T>);
 
     /// What it chooses itself.

@@ -51,7 +51,7 @@ fn a_seed_gives_the_subjects_that_it_gave_before() {
 /// The first of the list, which were there when this was recorded: a new oracle changes nothing about them.
 const RECORDED_ORACLES: usize = 14;
 
-/// As for the statements of a seed, a change here is made on purpose and told in the changelog.
+/// As for the statements of a seed, a change here is made on purpose and noted in the changelog.
 const RECORDED: [&str; 5] =
     ["15f3f17f1a97d22b", "2e0eda56f3b7d6d2", "15b9f65f5f61f380", "5029c90108c813da", "125dc019aabe7f71"];
 

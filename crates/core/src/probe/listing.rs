@@ -5,7 +5,7 @@ use crate::engine::{Reply, Trouble};
 use crate::session::Session;
 use crate::sql::{Name, Statement, Value};
 
-/// Something an engine may be able to compute, as far as it is told.
+/// Something an engine may be able to compute, as far as it is known.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
     /// What sort of thing it is.
@@ -14,7 +14,7 @@ pub struct Candidate {
     pub name: Name,
     /// How it is written if not as a call.
     pub form: Option<Name>,
-    /// Its arguments by the names of their types, `?` if not told; none: not even their number is.
+    /// Its arguments by the names of their types, `?` if unknown; none if not even their number is known.
     pub params: Option<Vec<String>>,
     /// Any number of arguments of the last type may follow.
     pub more: bool,

@@ -188,7 +188,7 @@ impl<'s, 'e> Prober<'s, 'e> {
             }
         }
         let operation = self.operation(candidate, found);
-        // A cast between two types that nobody promised is no operation of the engine.
+        // A cast that the engine does not list does not count as an operation.
         let none = candidate.kind == OperationKind::Cast
             && operation.unusable.as_ref().is_some_and(|unusable| unusable.why == Why::Fails);
         Ok(if none { Vec::new() } else { vec![operation] })
@@ -222,7 +222,7 @@ impl<'s, 'e> Prober<'s, 'e> {
 
     pub(super) fn operation(&self, candidate: &Candidate, found: Found) -> Operation {
         let Found { mut signatures, error, reason, fatal } = found;
-        // What took the engine down, or answered differently, is not used with other arguments either.
+        // What crashed the engine, or gave different results, is not used with other arguments either.
         if let (true, Some((why, detail))) = (fatal, &reason) {
             return candidate.unusable(*why, detail.clone());
         }

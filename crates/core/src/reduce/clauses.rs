@@ -142,7 +142,7 @@ fn of_select(at: usize, select: &Select, edits: &mut Vec<Edit>) {
         push(|select| !std::mem::take(&mut select.windows).is_empty());
     }
     for key in (0..select.group_by.len()).rev() {
-        // With the items that select the key: some oracles want exactly the keys.
+        // With the items that select the key: some oracles require exactly the keys.
         for with_items in [true, false] {
             edits.push(Edit::new(move |case| {
                 change_select(case, at, |select| without_key(select, key, with_items))

@@ -13,7 +13,7 @@ use crate::subject::TestCase;
 pub struct Budget<'a> {
     /// How many candidates may be checked.
     pub checks: u64,
-    /// Asked before each check; `true` ends the reduction with what there is.
+    /// Called before each check; `true` ends the reduction with the best result so far.
     pub over: &'a dyn Fn() -> bool,
 }
 

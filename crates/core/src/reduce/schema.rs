@@ -100,7 +100,7 @@ fn of_table(create: &CreateTable, changes: &mut Vec<Change>) {
     }
 }
 
-/// All that many an oracle wants of a key is that it is never NULL. How the table is stored by it goes as well.
+/// Many oracles only need a key that is never NULL. The storage that depends on it goes as well.
 fn without_key(create: &mut CreateTable) -> bool {
     create.options.clear();
     let is_key = |constraint: &TableConstraint| matches!(constraint, TableConstraint::PrimaryKey(_));

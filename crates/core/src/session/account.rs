@@ -102,7 +102,7 @@ impl Account {
         self.checks.values().map(|checking| checking.arms.nanos).sum()
     }
 
-    /// Time that the engine spent on what checks run beside their arms.
+    /// Time that the engine spent on what checks run besides their arms.
     pub fn scaffold_nanos(&self) -> u64 {
         self.checks.values().map(|checking| checking.scaffolds.nanos).sum()
     }

@@ -27,7 +27,7 @@ pub enum Statement {
         object: ObjectKind,
         /// Its name.
         name: Name,
-        /// The table of an index, where the dialect wants it named.
+        /// The table of an index, if the dialect requires it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         on: Option<Name>,
         /// `IF EXISTS`: no error if it is not there.

@@ -76,7 +76,7 @@ impl<'a> Key<'a> {
             if stored.len() > 1 {
                 return stored;
             }
-            // It is the index over an expression that matters, seldom what the expression computes.
+            // The index over an expression matters, rarely what the expression computes.
             let over_expression = words.contains("index-expression");
             let is_computed = |word: &str| over_expression && word.ends_with("()");
             words

@@ -10,7 +10,7 @@ use crate::embedded::KNOWN;
 use crate::finding::{Finding, Signature};
 use crate::sql::Name;
 
-/// One bug that is known, or one behaviour that is accepted, and how its findings are told.
+/// A known bug or an accepted behaviour, and how to recognise its findings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Known {
@@ -40,7 +40,7 @@ pub struct Known {
     /// Part of what the engine says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// What to draw seldom while it is there, so that a hunt moves on.
+    /// What to generate rarely while the bug exists, so that a hunt moves on.
     #[serde(default, skip_serializing_if = "Avoid::is_empty")]
     pub avoid: Avoid,
 }

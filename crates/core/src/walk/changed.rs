@@ -21,7 +21,7 @@ choices! {
         DRAWN_CASE = "changed.drawn-case": 10,
         /// A query that is changed comes from the same entry.
         OWN_QUERY = "changed.own-query": 65,
-        /// A query that lets nothing through though its condition was loosened is asked all the same.
+        /// A query that returns nothing although its condition was loosened is run anyway.
         EMPTY = "changed.empty": 10,
         /// A subject is about the whole of a query's condition.
         WHOLE_CONDITION = "changed.whole-condition": 80,
@@ -137,7 +137,7 @@ impl Visit<'_, '_, '_> {
         let ((), drawn, mut rng) = self.draw(rng, |generator| mutate::loosen(generator, &mut query));
         let reply = self.session.query(&query)?;
         self.learn(&drawn, !matches!(reply, Reply::Failed(_)));
-        // Some are asked all the same.
+        // Some are run anyway.
         if matches!(&reply, Reply::Rows(rows) if rows.is_empty()) && !self.odds(&EMPTY, &mut rng) {
             return Ok(Next::Case);
         }

@@ -333,7 +333,7 @@ impl Visit<'_, '_, '_> {
         Ok(())
     }
 
-    /// Builds the test case anew and checks it again before it is called a finding (SOUNDNESS 0.1).
+    /// Builds the test case again and checks it again before it counts as a finding (SOUNDNESS 0.1).
     fn confirm(
         &mut self,
         subject: Subject,
@@ -351,7 +351,7 @@ impl Visit<'_, '_, '_> {
     }
 }
 
-/// Builds a test case anew and tells of it as a finding if it fails again, or as unstable.
+/// Builds a test case again and reports it as a finding if it fails again, otherwise as unstable.
 ///
 /// A database is more than the statements that were meant to make it: an oracle's ANALYZE changes what others are asked
 /// by, and an index that was dropped and made again has lost its statistics. So what does not fail on the database's

@@ -9,7 +9,7 @@ use crate::session::Session;
 pub struct Trail {
     /// None: nothing is ever new.
     pub guide: Option<Box<dyn Guide>>,
-    /// What is new is kept; otherwise it is only told.
+    /// New features are kept; otherwise they are only reported.
     pub keeps: bool,
     /// What was kept, to make databases of.
     pub corpus: Corpus,

@@ -15,7 +15,7 @@ pub trait Link {
     /// Runs a statement with values for its parameters; the answer is in the format asked for.
     fn query(&mut self, question: &Question) -> Result<Vec<u8>, SqlError>;
 
-    /// A connection as good as new, after the last one was lost; says why there is none.
+    /// A new connection after the last one was lost, or why there is none.
     fn renew(&mut self) -> Result<(), String>;
 
     /// Whether what is made there stays there without us.

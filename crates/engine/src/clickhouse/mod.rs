@@ -179,7 +179,7 @@ impl Engine for ClickhouseEngine {
         &self.version
     }
 
-    /// A new database, and the settings as they were: connecting anew takes half a second.
+    /// A new database, with the old settings: reconnecting takes half a second.
     fn reset(&mut self) -> Result<(), Trouble> {
         if std::mem::take(&mut self.lost) {
             self.link.renew().map_err(|reason| Trouble(format!("ClickHouse is gone: {reason}")))?;
@@ -215,7 +215,7 @@ impl Engine for ClickhouseEngine {
         let _ = self.apply_settings();
     }
 
-    /// ClickHouse keeps no statements: a query with parameters is sent as it is, and its values beside it.
+    /// ClickHouse keeps no statements: a query with parameters is sent as it is, and its values next to it.
     fn prepare(&mut self, sql: &str, _: &[DataType]) -> Result<Result<Prepared, SqlError>, Trouble> {
         self.last_prepared += 1;
         Ok(Ok(Prepared { number: self.last_prepared, sql: sql.to_string() }))

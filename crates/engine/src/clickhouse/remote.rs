@@ -91,7 +91,7 @@ fn agent() -> Agent {
         .max_redirects(0)
         .max_idle_connections(1)
         .timeout_connect(Some(PATIENCE))
-        // Statements are for the server that was named, and for nobody between.
+        // Statements go to the server that was named, and to no proxy.
         .proxy(None);
     config.build().new_agent()
 }

@@ -183,7 +183,7 @@ pub struct Api {
 }
 
 impl Api {
-    /// Loads a shared library, and before it the symbols that it wants of others.
+    /// Loads a shared library, and first the symbols that it needs from others.
     pub fn load(path: &Path) -> Result<&'static Api, EngineError> {
         let stub = stub::beside(path);
         let binding = if stub.is_file() {

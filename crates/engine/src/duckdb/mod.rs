@@ -28,7 +28,7 @@ use types::{Numbering, Type};
 use vector::Vector;
 use watchdog::Watchdog;
 
-/// Databases attached one after the other before the whole is opened anew: whatever they leave behind is
+/// Databases attached one after the other before everything is opened again: whatever they leave behind is
 /// then forgotten.
 const MOST_ATTACHED: usize = 500;
 
@@ -133,8 +133,8 @@ impl DuckdbEngine {
         format!("{}MB", (self.limits.memory_bytes >> 20).max(1))
     }
 
-    /// A fresh connection to a fresh database beside the old one, which goes: several times quicker than
-    /// opening anew. Versions before 0.7 cannot.
+    /// A fresh connection to a fresh database, which replaces the old one: several times faster than
+    /// opening again. Versions before 0.7 cannot do this.
     fn attach(&mut self) -> bool {
         self.prepared.clear();
         let before = self.attached;

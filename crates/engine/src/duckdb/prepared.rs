@@ -92,7 +92,7 @@ impl DuckdbEngine {
 }
 
 impl Preparation {
-    /// Gives a parameter its value, in the type that was declared for it if DuckDB can be told.
+    /// Gives a parameter its value, with its declared type if DuckDB supports that.
     fn bind(&self, statement: &Statement, at: usize, value: &Value) -> c_int {
         let (stmt, number) = (statement.handle, at as u64 + 1);
         let declared = statement.types.get(at).map(|ty| ty.name.to_string()).unwrap_or_default();

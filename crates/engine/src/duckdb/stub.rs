@@ -12,7 +12,7 @@ pub fn beside(library: &Path) -> PathBuf {
     library.with_file_name("python-symbols.so")
 }
 
-/// Compiles a stub beside the library, if it wants symbols of Python.
+/// Compiles a stub next to the library, if it needs symbols of Python.
 pub fn make(arrival: &Arrival, library: &Path) -> Result<(), EngineError> {
     let not_read = |reason: String| EngineError::NotALibrary { path: library.to_path_buf(), reason };
     let bytes = std::fs::read(library).map_err(|error| not_read(error.to_string()))?;

@@ -4,7 +4,7 @@ use dissent_core::dialect::Descriptor;
 use dissent_core::engine::{ErrorClass, SqlError};
 use mysql::MySqlError;
 
-/// An error as the server told it.
+/// An error as the server sent it.
 pub fn failure(error: MySqlError, engine: &Descriptor) -> SqlError {
     let code = error.code.to_string();
     let usual = || class(error.code, &error.state, &error.message);

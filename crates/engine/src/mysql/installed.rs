@@ -202,7 +202,7 @@ impl Installed {
             _ => options
                 .extend(["--innodb-redo-log-capacity=8M", "--secure-file-priv=NULL"].map(OsString::from)),
         }
-        // They refuse root unless they are told by name.
+        // They refuse to run as root unless it is named explicitly.
         // SAFETY: takes nothing and cannot fail.
         if unsafe { libc::geteuid() } == 0 {
             options.push("--user=root".into());

@@ -342,7 +342,7 @@ impl Engine for MysqlEngine {
 
     fn close_prepared(&mut self, statement: Prepared) -> Result<(), Trouble> {
         if let Some(statement) = self.prepared.remove(&statement.number) {
-            // A failure to forget harms nobody: the next reset forgets everything.
+            // It is fine if this fails: the next reset drops everything.
             let _ = self.ask(|conn, _| conn.close(statement))?;
         }
         Ok(())

@@ -28,7 +28,7 @@ pub fn value(cell: Option<Vec<u8>>, column: &Column) -> Value {
     }
 }
 
-/// ENUM and SET are words even where they are told to be binary.
+/// ENUM and SET are words even if they are marked as binary.
 fn is_binary(column: &Column) -> bool {
     column.character_set() == BINARY
         && !column.flags().intersects(ColumnFlags::ENUM_FLAG | ColumnFlags::SET_FLAG)

@@ -30,7 +30,7 @@ pub const OPTIONS: &[&str] = &[
     "SOUNDEX",
 ];
 
-/// `-Bsymbolic` binds the library's calls to itself, whatever else is loaded beside it.
+/// `-Bsymbolic` binds the library's calls to itself, whatever else is loaded next to it.
 const COMPILER: &[&str] = &["-shared", "-fPIC", "-O2", "-w", "-Wl,-Bsymbolic"];
 
 /// Counts every edge of the code that is passed. Counters need not be exact: no threads, so they are.

@@ -64,7 +64,7 @@ pub(crate) struct Arrival<'a> {
     package: &'a Package,
     /// The file or the directory that was wanted of the package.
     pub downloaded: &'a Path,
-    /// An empty directory beside it. What it has in the end is kept.
+    /// An empty directory next to it. Its final content is kept.
     pub kept: &'a Path,
     pub compiler: &'a Compiler,
     pub progress: &'a mut dyn FnMut(Step),
@@ -76,7 +76,7 @@ pub fn versions() -> Result<Vec<Available>, EngineError> {
     Ok(products().flat_map(|product| product.versions(&store)).collect())
 }
 
-/// Removes what is kept of a version; `false` if nothing was. Obtaining it again downloads it anew.
+/// Removes an installed version; `false` if it was not installed. Obtaining it again downloads it again.
 pub fn remove(engine: &str, version: &str) -> Result<bool, EngineError> {
     let directory = Store::of_user()?.directory(engine, version);
     match std::fs::remove_dir_all(&directory) {

@@ -99,7 +99,7 @@ pub fn find<'a>(releases: &'a [Release], wanted: &str) -> Option<&'a Release> {
     exact().or_else(|| releases.iter().rev().find(within))
 }
 
-/// The releases on both sides of a version there is none of.
+/// The releases on both sides of a version that is not available.
 pub fn nearest(releases: &[Release], wanted: &str) -> Vec<&'static str> {
     let wanted = Version::parse(wanted);
     let after = releases.partition_point(|release| Version::parse(release.version) < wanted);

@@ -22,10 +22,10 @@ mutations! {
     }
 }
 
-/// Queries that are drawn have seldom more expressions.
+/// Generated queries rarely have more expressions.
 const MANY_EXPRESSIONS: usize = 50;
 
-/// Changes one place of a query; parts may come from another one. The result wants to be bound.
+/// Changes one place of a query; parts may come from another one. The result must be bound.
 pub fn query(generator: &mut Generator, query: &mut Query, donor: Option<&Query>) {
     // There is nothing to draw from.
     if generator.state.tables.is_empty() {

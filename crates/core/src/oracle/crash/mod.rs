@@ -46,7 +46,7 @@ pub fn subject(statement: Statement) -> Subject {
     Subject::of(NAME, vec![statement])
 }
 
-/// What is told of harm: the one statement that did it.
+/// The evidence of harm: the one statement that caused it.
 pub fn evidence(harm: Harm) -> Evidence {
     let class = match harm.error.class {
         ErrorClass::ConnectionLost => Class::Crash,

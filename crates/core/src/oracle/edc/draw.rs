@@ -17,7 +17,7 @@ choices! {
     odds {
         /// An aggregate is one of the engine's catalog.
         AGGREGATE_OF_CATALOG = "edc.aggregate.catalog": 50,
-        /// An argument is of another kind than the function wants.
+        /// An argument is of another kind than the function expects.
         CROSSING_ARGUMENT = "edc.function.crossing": 25,
         /// Arguments of any kind are of the same one.
         SAME_KIND = "edc.function.same-kind": 50,

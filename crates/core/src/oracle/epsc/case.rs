@@ -57,7 +57,7 @@ impl<'a> Case<'a> {
         }
         let own = |name: &Name| match self.tables.contains(name) {
             true => Ok(()),
-            // Both arms begin with what is there, so it must not change.
+            // Both arms start with the existing database, so it must not change.
             false => Err("change to a table that the test case did not create"),
         };
         match step {

@@ -27,7 +27,7 @@ choices! {
     choose enum {
         /// Queries alone need no tables of their own.
         TABLES: Tables = "epsc.tables" { None: 25, One: 55, Two: 20 },
-        /// An empty table now and then: what is aggregated over no rows is a row all the same.
+        /// Sometimes an empty table: an aggregate over no rows is still a row.
         INSERTS: Inserts = "epsc.inserts" { None: 15, One: 60, Two: 25 },
         STEP: Step = "epsc.step" { Change: 22, Again: 24, Definition: 6, Setting: 4, Plain: 20, Composed: 24 },
         DEFINITION: Definition = "epsc.definition" { Index: 1, Analyze: 1, Maintenance: 1, AddColumn: 1 },

@@ -218,7 +218,7 @@ impl Oracle for JoinEquiv {
         "differs from that of the outer joins around it".to_string()
     }
 
-    /// It wants a column that is never NULL, whatever the bug is. Which of its joins is wrong it cannot say.
+    /// It needs a NOT NULL column, whatever the bug is. It cannot say which of its joins is wrong.
     fn features(&self, case: &TestCase) -> BTreeSet<String> {
         let mut words = Features::default().of(case);
         words.remove("not-null");

@@ -48,7 +48,7 @@ impl Arms {
         self.asked.push(Asked { label, query, reply, before, plan: None });
     }
 
-    /// A statement that ran between two questions: a reader wants to see it there.
+    /// A statement that ran between two queries; a report shows it there.
     pub fn ran(&mut self, label: &str, sql: String) {
         let label = label.to_string();
         self.ran.push(Arm { label, sql, outcome: ArmOutcome::Done, plan: None });

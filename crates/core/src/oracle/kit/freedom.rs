@@ -142,7 +142,7 @@ impl Freedom<'_> {
             Expr::Column(reference) => wanted(self.column(reference)),
             Expr::Cast { ty, .. } => matches!(ty.kind, Kind::Int | Kind::Bool),
             Expr::Unary { expr, .. } => is(expr),
-            // The remainder of whole numbers that nobody knows to be so is one all the same.
+            // A remainder is a whole number, even if its operands are not known to be.
             Expr::Binary { op, left, right } => {
                 matches!(op, BinaryOp::Mod | BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul)
                     && is(left)

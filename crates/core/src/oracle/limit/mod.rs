@@ -138,7 +138,7 @@ fn relations_and_columns(generator: &mut Generator) -> Option<(Vec<TableRef>, Ve
     Some((from, columns))
 }
 
-/// The query and how many rows it wants, if the conditions hold.
+/// The query and its limit, if the conditions hold.
 fn limited(query: &Query) -> Option<(&Query, usize)> {
     let Some(Expr::Literal(Value::Int(count))) = &query.limit else { return None };
     let plain = query.as_select().is_some_and(names_its_items) && query.offset.is_none();

@@ -194,7 +194,7 @@ fn choose(query: &Query, generator: &mut Generator) -> Vec<Site> {
     let mut chosen: Vec<Site> = Vec::new();
     let wanted = if generator.odds(&TWO_SITES) { 2 } else { 1 };
     while chosen.len() < wanted && !left.is_empty() {
-        // Mutators by turns: some have a site at every node, others seldom one.
+        // Mutators take turns: some have a site at every node, others rarely have one.
         let mut present: Vec<&'static str> = left.iter().map(|site| site.mutator.name).collect();
         present.dedup();
         present.sort_unstable();

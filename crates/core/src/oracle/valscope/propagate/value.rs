@@ -192,7 +192,7 @@ impl Propagation<'_> {
         let change = match op {
             BinaryOp::Add => left.change.and(right.change),
             BinaryOp::Sub => left.change.and(right.change.negated()),
-            // A constant that is mutated itself is none.
+            // A mutated constant does not count as one.
             BinaryOp::Mul => match factors {
                 (_, Some(factor)) if right.change.is_none() => Some(rules::times(left.change, factor)),
                 (Some(factor), _) if left.change.is_none() => Some(rules::times(right.change, factor)),
