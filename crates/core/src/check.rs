@@ -16,8 +16,8 @@ use crate::walk::{self, Watcher};
 /// A query in which an oracle finds nothing to ask about is counted so.
 pub const NO_SUBJECT: &str = "nothing in the query for this oracle";
 
-/// Of a virtual table it is not known what its columns are: some are parameters, which change the answer when they
-/// are compared with something, and R-trees keep 32-bit floats (SOUNDNESS 1). So it is with tables of the engine's own.
+/// Dissent does not know what the columns of a virtual table mean: some are parameters, which change the result when they
+/// are compared, and R-trees store 32-bit floats (SOUNDNESS 0.11). The same goes for the engine's system tables.
 pub const NOT_A_TABLE: &str = "table or view that the script does not create";
 
 /// What was read of a script.
@@ -25,11 +25,11 @@ pub const NOT_A_TABLE: &str = "table or view that the script does not create";
 pub struct Read {
     /// How many statements it has.
     pub statements: usize,
-    /// The lines of the queries that were handed to the oracles.
+    /// The lines of the queries that the oracles got.
     pub queries: Vec<usize>,
-    /// Statements that fail on this engine: their lines and what it says.
+    /// Statements that fail on this engine: their lines and the errors.
     pub failures: Vec<(usize, String)>,
-    /// Statements that were kept as text: their lines and why.
+    /// Statements that stayed text: their lines and why.
     pub refused: Vec<(usize, String)>,
 }
 

@@ -6,7 +6,7 @@ use crate::sql::{CreateView, Name, Statement, TableRef};
 use crate::state::State;
 use crate::subject::Subject;
 
-/// What was done to a database since it was empty, and what is known of it by that.
+/// What was done to a database since it was empty, and what follows about it.
 #[derive(Clone, Debug, Default)]
 pub struct Database {
     setup: Vec<Statement>,
@@ -15,7 +15,7 @@ pub struct Database {
 }
 
 impl Database {
-    /// The database that these statements would make if none of them failed.
+    /// The database that these statements would build if none of them failed.
     pub fn of(setup: &[Statement], dialect: &Dialect) -> Database {
         let mut database = Database::default();
         setup.iter().for_each(|statement| database.grow(statement, None, dialect));
@@ -33,7 +33,7 @@ impl Database {
     }
 
     /// Everything since it was empty that may have left something behind, whoever ran it: also statements that
-    /// failed, and what an oracle did and took back.
+    /// failed, and what an oracle did and undid.
     pub fn history(&self) -> &[Statement] {
         &self.history
     }
@@ -82,7 +82,7 @@ impl Database {
         self.setup.push(statement.clone());
     }
 
-    /// Where it stands, to come back to it.
+    /// The current point, to come back to it.
     pub(crate) fn mark(&self) -> Mark {
         Mark { setup: self.setup.len(), state: self.state.clone() }
     }

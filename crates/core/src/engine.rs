@@ -9,10 +9,10 @@ use crate::sql::{DataType, Statement, Value};
 
 /// One database, used by one thread. Statements are text: the session renders them.
 pub trait Engine {
-    /// The engine's own word for its version: `3.30.1`.
+    /// The version, as the engine reports it: `3.30.1`.
     fn version(&self) -> &str;
 
-    /// Leaves an empty database with default settings, whatever was there before; also after a statement
+    /// Resets to an empty database with default settings, whatever was there before; also after a statement
     /// failed with [`ErrorClass::ConnectionLost`], when the server is started again if it is ours.
     fn reset(&mut self) -> Result<(), Trouble>;
 
@@ -26,10 +26,10 @@ pub trait Engine {
     /// the dialect spells them and have these types, as far as the engine can be told.
     fn prepare(&mut self, sql: &str, types: &[DataType]) -> Result<Result<Prepared, SqlError>, Trouble>;
 
-    /// Runs what was prepared, with a value for each parameter; as often as wanted.
+    /// Executes a prepared statement, with a value for each parameter, any number of times.
     fn execute_prepared(&mut self, statement: &Prepared, values: &[Value]) -> Result<Reply, Trouble>;
 
-    /// Has the engine forget what was prepared; a reset forgets everything.
+    /// Closes a prepared statement; a reset closes all of them.
     fn close_prepared(&mut self, statement: Prepared) -> Result<(), Trouble>;
 
     /// Names the edges of the engine's code that were passed since this was asked last, and says how many edges
@@ -68,7 +68,7 @@ impl Prepared {
     }
 }
 
-/// What a single statement may use. A statement over a limit fails with [`ErrorClass::Limit`].
+/// What a single statement may use. A statement that exceeds a limit fails with [`ErrorClass::Limit`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
     /// Work units of the engine (SQLite: virtual machine instructions); the same on every machine,
@@ -203,14 +203,14 @@ pub enum ErrorClass {
     Runtime,
     /// Over one of our [`Limits`], or the engine's own.
     Limit,
-    /// The engine says of itself that it is broken: corruption, internal errors. Always a finding.
+    /// The engine reports that it is broken: corruption, internal errors. Always a finding.
     Internal,
     /// The server is gone: it crashed, or it ended the connection. Always a finding.
     ConnectionLost,
 }
 
 impl ErrorClass {
-    /// The engine came to harm: a finding whatever the statement was.
+    /// The engine was harmed: a finding, whatever the statement was.
     pub fn is_harm(self) -> bool {
         matches!(self, ErrorClass::Internal | ErrorClass::ConnectionLost)
     }
@@ -256,7 +256,7 @@ impl<E: Engine + ?Sized> Engine for Box<E> {
     }
 }
 
-/// An error of Dissent itself or of its plumbing: never an answer of the database.
+/// An error of Dissent itself: never an answer of the database.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Trouble(pub String);
@@ -264,9 +264,9 @@ pub struct Trouble(pub String);
 /// Why a check, or a walk over a database, cannot go on. Carried by `?`.
 #[derive(Debug)]
 pub enum Stop {
-    /// A statement did the engine harm: a finding, whatever was asked.
+    /// A statement harmed the engine: a finding, whatever the query was.
     Harm(Box<Harm>),
-    /// We cannot go on ourselves.
+    /// An error of our own.
     Trouble(Trouble),
 }
 
@@ -283,6 +283,6 @@ pub struct Harm {
     pub statement: Statement,
     /// Its text.
     pub sql: String,
-    /// What the engine said.
+    /// The engine's message.
     pub error: SqlError,
 }

@@ -27,7 +27,7 @@ pub trait Journal {
     fn reset(&mut self) {}
 }
 
-/// Keeps nothing: for tests and replays in this process.
+/// Records nothing: for tests and replays in this process.
 pub struct NoJournal;
 
 impl Journal for NoJournal {
@@ -45,8 +45,8 @@ pub struct Counts {
     pub statements: u64,
     /// Those of them that did not fail.
     pub statements_ok: u64,
-    /// Statements that were run again to find out what a database is kept for; not among the others, since some are
-    /// bound to fail.
+    /// Statements that ran again to find out what to keep of a database; counted apart, because some are expected
+    /// to fail.
     #[serde(default)]
     pub rehearsed: u64,
     /// Failed statements, by class of error.
@@ -56,7 +56,7 @@ pub struct Counts {
     /// What it was spent on.
     #[serde(default)]
     pub account: Account,
-    /// Time spent drawing statements.
+    /// Time spent generating statements.
     #[serde(default)]
     pub generator_nanos: u64,
     /// What oracles count besides their verdicts.
@@ -96,8 +96,8 @@ pub struct Session<'a> {
     clock: Clock,
     /// What has been run.
     pub counts: Counts,
-    /// Whether an error of one arm only is looked into before it is called a finding (SOUNDNESS 5). Without it
-    /// every such error is one: only to see what that is worth.
+    /// Whether an error in one arm only is validated before it counts as a finding (SOUNDNESS 5). Without it, every
+    /// such error is a finding; only to measure what validation is worth.
     pub validates_errors: bool,
     /// What the next statements are run for.
     purpose: Purpose,
@@ -158,7 +158,7 @@ impl<'a> Session<'a> {
         std::mem::replace(&mut self.purpose, purpose)
     }
 
-    /// Runs statements of a check that are none of its questions.
+    /// Runs statements of a check that are not its queries.
     pub(crate) fn aside<T>(&mut self, run: impl FnOnce(&mut Session<'a>) -> T) -> T {
         let purpose = self.spend_on(self.purpose.aside());
         let returned = run(self);
@@ -166,7 +166,7 @@ impl<'a> Session<'a> {
         returned
     }
 
-    /// Runs a statement, whatever comes of it.
+    /// Runs a statement, whatever happens.
     pub fn try_run(&mut self, statement: &Statement) -> Result<Reply, Trouble> {
         let mut sql = std::mem::take(&mut self.sql);
         sql.clear();
@@ -186,7 +186,7 @@ impl<'a> Session<'a> {
         Ok(reply)
     }
 
-    /// Runs a statement that changes the database under test, whatever comes of it.
+    /// Runs a statement that changes the database under test, whatever happens.
     pub fn try_build(&mut self, statement: &Statement) -> Result<Reply, Trouble> {
         let reply = self.try_run(statement)?;
         match &reply {
@@ -219,8 +219,8 @@ impl<'a> Session<'a> {
         self.database.grow(statement, changed, self.dialect);
     }
 
-    /// Runs a statement by which a check builds something for itself and takes it down again: no part of the database
-    /// under test, but known should the engine go down meanwhile.
+    /// Runs a statement by which a check builds something of its own and removes it again: not part of the database
+    /// under test, but recorded in case the engine crashes meanwhile.
     pub fn scaffold(&mut self, statement: &Statement) -> Result<Reply, Stop> {
         self.aside(|session| session.step(statement))
     }
@@ -248,7 +248,7 @@ impl<'a> Session<'a> {
         self.database.rewind(mark);
     }
 
-    /// Asks a query, whatever comes of it.
+    /// Runs a query, whatever happens.
     pub fn try_query(&mut self, query: &Query) -> Result<Reply, Trouble> {
         let mut sql = std::mem::take(&mut self.sql);
         sql.clear();
@@ -280,7 +280,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Has a statement prepared by the engine's own means; its parameters have these types. Text of the kind
+    /// Prepares a statement through the engine's interface; its parameters have these types. Text of the kind
     /// `PREPARE … AS …` is a statement like any other.
     pub fn prepare(
         &mut self,
@@ -297,7 +297,7 @@ impl<'a> Session<'a> {
         Ok(prepared)
     }
 
-    /// Runs what was prepared, with a value for each parameter.
+    /// Executes a prepared statement, with a value for each parameter.
     pub fn run_prepared(&mut self, statement: &Prepared, values: &[Value]) -> Result<Reply, Stop> {
         let told = statement.told_with(values);
         let reply = self.timed(&told, |engine| engine.execute_prepared(statement, values))?;
@@ -369,7 +369,7 @@ impl<'a> Session<'a> {
         (self.clock)()
     }
 
-    /// Counts the time since then as spent on drawing.
+    /// Counts the time since then as spent on generating.
     pub fn drew_since(&mut self, start: u64) {
         self.counts.generator_nanos += self.now() - start;
     }
@@ -389,7 +389,7 @@ impl<'a> Session<'a> {
         self.counts.variety.entry(Cow::Borrowed(what)).or_default().insert(which);
     }
 
-    /// The engine's plan for a query, where the dialect can explain. Only evidence asks for it.
+    /// The engine's plan for a query, if the dialect has EXPLAIN. Only evidence needs it.
     pub fn explain(&mut self, query: &Query) -> Result<Option<String>, Trouble> {
         let Some(prefix) = self.dialect.explain.as_deref() else { return Ok(None) };
         let mut sql = format!("{prefix} ");

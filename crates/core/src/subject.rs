@@ -80,10 +80,10 @@ impl Subject {
 /// What an oracle proposes: a subject, and statements that have to run before it is checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Proposal {
-    /// Tables of the oracle's own, with their rows. They are built beside the database for this one check and
+    /// Tables of the oracle's own, with their rows. They are built next to the database for this one check and
     /// dropped after it; if it fails, they become part of the test case's setup.
     pub brings: Vec<Statement>,
-    /// What is to be checked then.
+    /// What is checked then.
     pub subject: Subject,
 }
 

@@ -22,14 +22,14 @@ pub enum Verdict {
         /// Whether any arm returned a row.
         nonempty: bool,
     },
-    /// Nothing can be said; counted per reason.
+    /// No conclusion is possible; counted by reason.
     Skip(Cow<'static, str>),
     /// The relation between the arms does not hold.
     Bug(Box<Evidence>),
 }
 
 impl Verdict {
-    /// Nothing can be said, for this reason.
+    /// No conclusion is possible, for this reason.
     pub fn skip(reason: &'static str) -> Verdict {
         Verdict::Skip(Cow::Borrowed(reason))
     }
@@ -40,10 +40,10 @@ impl Verdict {
     }
 }
 
-/// Why a verdict is a bug, as data: text is made of it only in reports.
+/// Why a verdict is a bug, as data: only reports turn it into text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// How grave it is.
+    /// How severe it is.
     pub class: Class,
     /// The relation that should hold between the arms, in one sentence.
     pub relation: String,
@@ -57,7 +57,7 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// What the engine said, where the failure is an error.
+    /// The engine's message, if the failure is an error.
     pub fn error(&self) -> Option<&SqlError> {
         match &self.failure {
             Failure::OneSided { error } | Failure::Harm { error } => Some(error),
@@ -70,7 +70,7 @@ impl Evidence {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Failure {
-    /// Two results that should hold the same rows do not.
+    /// Two results that should have the same rows do not.
     Rows {
         /// The result of the first query.
         first: Side,
@@ -132,10 +132,10 @@ pub enum Failure {
     },
     /// A statement had to be killed.
     Hang {
-        /// After so many seconds.
+        /// After this many seconds.
         seconds: u64,
     },
-    /// A finding of an earlier version of Dissent, in its words.
+    /// A finding of an earlier version of Dissent, as text.
     Described(String),
 }
 
@@ -165,7 +165,7 @@ pub struct Arm {
 }
 
 impl Arm {
-    /// Whether it was a question that was answered, not a statement that ran between two.
+    /// Whether it was a query of the check, not a statement that ran between two.
     pub fn returned_rows(&self) -> bool {
         matches!(self.outcome, ArmOutcome::Rows(_))
     }
@@ -193,7 +193,7 @@ impl From<Reply> for ArmOutcome {
     }
 }
 
-/// How grave a difference is; the order is the order in lists.
+/// How severe a difference is; lists use this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
@@ -261,7 +261,7 @@ pub struct Finding {
     pub evidence: Evidence,
     /// Where it came from: enough to see it happen again in a hunt.
     pub origin: Origin,
-    /// What was done with it since.
+    /// What was learned about it since.
     #[serde(default, skip_serializing_if = "Triage::is_empty")]
     pub triage: Triage,
 }
@@ -269,7 +269,7 @@ pub struct Finding {
 /// The version of `finding.json` that is written. Format 1 is read as well.
 pub const FINDING_FORMAT: u32 = 2;
 
-/// What is known of a finding beyond what the hunt saw.
+/// What is known about a finding beyond what the hunt saw.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Triage {
     /// How it was reduced, if it was.
@@ -293,7 +293,7 @@ pub struct Signature {
     /// The words of the engine's message that do not depend on the example.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub message: Vec<String>,
-    /// What of SQL it needs.
+    /// The SQL features that it needs.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub features: BTreeSet<String>,
 }
@@ -312,7 +312,7 @@ impl Triage {
     }
 }
 
-/// How a subject came to be as small as it is.
+/// How a subject was reduced.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReductionNote {
     /// How many smaller forms were tried.
@@ -330,7 +330,7 @@ pub struct ReductionNote {
     pub seconds: Option<f64>,
 }
 
-/// The released versions between which a finding appeared and vanished.
+/// The released versions between which a finding appeared and disappeared.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct History {
     /// The last version before the finding that does not show it; none if the oldest one checked does.
@@ -343,7 +343,7 @@ pub struct History {
     /// The first version after it that does not show it; none if the newest one checked still does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_good: Option<String>,
-    /// It vanished and came back in between.
+    /// It disappeared and came back in between.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub intermittent: bool,
     /// Versions that were checked.
@@ -359,7 +359,7 @@ pub struct Origin {
     pub database: u64,
     /// The number of the case on it; 0 while it was built.
     pub case: u64,
-    /// How many times the database had been changed since it was drawn or read from a script; 0: it was drawn.
+    /// How many times the database was mutated since it was generated or read from a script; 0 if it was generated.
     #[serde(default)]
     pub depth: u32,
     /// Checks of all workers until then, as of their last report.

@@ -13,9 +13,9 @@ pub struct Entry {
     pub setup: Vec<Statement>,
     /// The queries that were asked of it.
     pub queries: Vec<Query>,
-    /// How many changes it is away from what was drawn or given.
+    /// How often it was mutated since it was generated or given.
     pub depth: u32,
-    /// What it was the first to show.
+    /// The features that it was the first to show.
     pub features: Vec<Feature>,
 }
 
@@ -52,7 +52,7 @@ impl Corpus {
         self.seen
     }
 
-    /// Takes in what a database showed; gives what none before it did.
+    /// Records what a database showed; returns what is new.
     pub fn note(&mut self, features: &mut Vec<Feature>) -> Vec<Feature> {
         features.sort_unstable();
         features.dedup();
@@ -92,7 +92,7 @@ impl Corpus {
         self.entries.push(Held { entry, statements, chosen: 0 });
     }
 
-    /// An entry to work on: rather one that shows what few databases do, rather one that was not chosen often.
+    /// An entry to mutate: preferably one with rare features, and one that was not chosen often.
     pub fn choose(&mut self, rng: &mut Rng) -> Option<&Entry> {
         let weights: Vec<u32> = self.entries.iter().map(|held| self.energy(held)).collect();
         let at = (!weights.is_empty()).then(|| rng.weighted(&weights))?;
@@ -149,7 +149,7 @@ mod tests {
             rare += u32::from(corpus.choose(&mut rng).unwrap().features == [2]);
         }
         assert!(rare > 14, "{rare} of 20");
-        // Nothing is chosen for ever.
+        // No entry is chosen forever.
         for _ in 0..2_000 {
             corpus.choose(&mut rng);
         }

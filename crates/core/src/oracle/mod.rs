@@ -27,9 +27,9 @@ use crate::generate::{Generator, Named};
 use crate::session::Session;
 use crate::subject::{Proposal, Subject, TestCase};
 
-/// A way to ask one question twice.
+/// A way to ask the same question twice.
 ///
-/// `propose` is random and touches no engine; `check` touches the engine and is not random. So a
+/// `propose` is random and uses no engine; `check` uses the engine and is not random. So a
 /// replay is `check(subject)`, and a reduction step is "edit the test case, `check` again".
 pub trait Oracle: Sync {
     /// The name a user types: `norec`.
@@ -38,37 +38,37 @@ pub trait Oracle: Sync {
     /// What it does, in one line.
     fn about(&self) -> &'static str;
 
-    /// About how many statements a check runs. All oracles of a hunt get their share of its time, so one
-    /// that asks much of each subject is asked for fewer.
+    /// About how many statements a check runs. All oracles of a hunt get an equal share of its time, so one
+    /// with expensive checks makes fewer of them.
     fn cost(&self) -> u32 {
         2
     }
 
-    /// A subject over the generator's schema, or `None` if the schema or the dialect has no room for one.
+    /// A subject over the generator's schema, or `None` if the schema or the dialect does not allow one.
     fn propose(&self, generator: &mut Generator) -> Option<Proposal>;
 
-    /// What it chooses itself, so that a profile can weigh it. What several oracles share, one of them lists.
+    /// Its own choices, so that a profile can weigh them. If several oracles share one, only one of them lists it.
     fn choices(&self) -> &'static [&'static dyn Named] {
         &[]
     }
 
-    /// Subjects made of a query that was given rather than drawn, one for each choice that there is; none if the
-    /// query has nothing that this oracle can work on. Not random either.
+    /// Subjects made from a given query, one for each choice; none if the query has nothing for this oracle. Not
+    /// random either.
     fn adopt(&self, _given: &Given) -> Vec<Subject> {
         Vec::new()
     }
 
-    /// Asks the engine both ways, over the database that the session has built.
+    /// Runs the arms on the database that the session has built, and compares them.
     fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Stop>;
 
-    /// What a reduced test case is made of, to tell bugs apart. An oracle leaves out what it wants of every
+    /// The features of a reduced test case, to tell bugs apart. An oracle leaves out what it requires of every
     /// subject, whatever the bug is.
     fn features(&self, case: &TestCase) -> BTreeSet<String> {
         Features::default().of(case)
     }
 
-    /// The same failure as test cases of another oracle, which may name it better: one cause shows to several
-    /// oracles, and to some of them in a roundabout way.
+    /// The same failure as test cases of another oracle, which may describe it better: several oracles may find
+    /// one cause, some of them only indirectly.
     fn restate(&self, _case: &TestCase) -> Vec<TestCase> {
         Vec::new()
     }
@@ -105,7 +105,7 @@ fn answers(evidence: &Evidence) -> Vec<(usize, &Rows)> {
     .collect()
 }
 
-/// Every oracle. A new one joins by one line here.
+/// Every oracle. A new one needs one line here.
 pub fn all() -> &'static [&'static dyn Oracle] {
     &[
         &norec::NoRec,
@@ -136,7 +136,7 @@ pub fn by_name(name: &str) -> Option<&'static dyn Oracle> {
     all().iter().copied().chain([&crash::Crash as &dyn Oracle]).find(|oracle| oracle.name() == name)
 }
 
-/// The oracles a user's word stands for: a name, a group (`tlp` for all `tlp-…`), or `all`.
+/// The oracles that a user's word stands for: a name, a group (`tlp` for all `tlp-…`), or `all`.
 pub fn select(word: &str) -> Vec<&'static dyn Oracle> {
     let belongs = |name: &str| {
         word == "all" || name == word || name.strip_prefix(word).is_some_and(|rest| rest.starts_with('-'))

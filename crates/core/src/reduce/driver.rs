@@ -17,14 +17,14 @@ pub struct Budget<'a> {
     pub over: &'a dyn Fn() -> bool,
 }
 
-/// What came of a reduction.
+/// The result of a reduction.
 #[derive(Debug)]
 pub struct Reduction {
     /// The smallest test case that still fails.
     pub case: TestCase,
     /// Candidates that were checked.
     pub checks: u64,
-    /// No pass finds anything more: the budget was enough.
+    /// No pass finds anything more to remove: the budget was enough.
     pub complete: bool,
     /// Edits that were kept, by pass.
     pub kept: BTreeMap<&'static str, u64>,

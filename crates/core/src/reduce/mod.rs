@@ -32,8 +32,8 @@ pub trait Pass: Sync {
 
     /// The edits that could be made to this test case, the most promising first.
     ///
-    /// The driver goes on at the same place of the list after an edit that was kept, so a pass that
-    /// takes things away lists them in an order that taking one away does not disturb.
+    /// The driver continues at the same place of the list after an edit that was kept, so a pass that removes
+    /// things lists them in an order that removing one does not disturb.
     fn candidates(&self, case: &TestCase) -> Vec<Edit>;
 }
 
@@ -53,7 +53,7 @@ impl Edit {
     }
 }
 
-/// Every pass, in the order in which they run: those that take much away first, the names last.
+/// Every pass, in the order in which they run: those that remove most first, names last.
 pub fn all() -> &'static [&'static dyn Pass] {
     &[
         &statements::Statements,

@@ -28,13 +28,13 @@ pub struct Known {
     pub versions: Option<String>,
     /// How it fails: the first word of a signature.
     pub fails: String,
-    /// What a reduced finding of it always holds: words of a signature.
+    /// Words that the signature of a reduced finding always contains.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub features: BTreeSet<String>,
-    /// Words of which it always holds one: a bug that many functions have.
+    /// Words of which it contains at least one, for a bug that many functions have.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub one_of: BTreeSet<String>,
-    /// What it never holds: the marks of another bug that looks alike.
+    /// Words that it never contains: those of another bug that looks similar.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub without: BTreeSet<String>,
     /// Part of what the engine says.
@@ -89,7 +89,7 @@ pub struct KnownFile {
     pub known: Vec<Known>,
 }
 
-/// What is known of a dialect without the user's help.
+/// The built-in entries of a dialect.
 pub fn built_in(dialect: &str) -> Vec<Known> {
     let Some((name, text)) = KNOWN.iter().find(|(name, _)| *name == dialect) else { return Vec::new() };
     match toml::from_str::<KnownFile>(text) {

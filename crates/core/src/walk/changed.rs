@@ -17,9 +17,9 @@ use crate::state::Table;
 
 choices! {
     odds {
-        /// A case asks something drawn.
+        /// A test case uses a generated query.
         DRAWN_CASE = "changed.drawn-case": 10,
-        /// A query that is changed comes from the same entry.
+        /// A mutated query comes from the same entry.
         OWN_QUERY = "changed.own-query": 65,
         /// A query that returns nothing although its condition was loosened is run anyway.
         EMPTY = "changed.empty": 10,
@@ -28,11 +28,11 @@ choices! {
     }
 }
 
-/// Cases of a changed database: it is small and quickly made.
+/// Test cases per mutated database: it is small and quickly built.
 const CASES: u64 = 30;
 /// A query may look at so many times the rows that a FROM is drawn with.
 const DEAREST: usize = 8;
-/// How often a query is changed at most before it is asked.
+/// The most mutations of a query before it runs.
 const MOST_CHANGES: usize = 3;
 
 impl Visit<'_, '_, '_> {
@@ -94,8 +94,8 @@ impl Visit<'_, '_, '_> {
         Ok(())
     }
 
-    /// Whether a statement fills a table beyond what is drawn: changes that only ever add, and tables that are filled
-    /// from each other, would soon be all that is worked on.
+    /// Whether a statement fills a table beyond what is generated: otherwise mutations that only add rows, and tables
+    /// that are filled from each other, would soon take all the time.
     fn overfills(&self, statement: &Statement) -> bool {
         let Statement::Insert(insert) = statement else { return false };
         let (policy, state) = (&self.walk.policy, self.session.database().state());
@@ -129,7 +129,7 @@ impl Visit<'_, '_, '_> {
         }
         let reply = self.session.query(&query)?;
         self.learn(&drawn, !matches!(reply, Reply::Failed(_)));
-        // What lets nothing through says little, and changes only make it worse.
+        // A query that returns nothing says little, and mutations only make it worse.
         let filters = query.as_select().is_some_and(|select| select.filter.is_some());
         if !filters || !matches!(&reply, Reply::Rows(rows) if rows.is_empty()) {
             return self.ask(query, reply, rng);
@@ -149,7 +149,7 @@ impl Visit<'_, '_, '_> {
         own.or_else(|| self.trail.corpus.donor(rng).and_then(|donor| rng.choose(&donor.queries)).cloned())
     }
 
-    /// Hands a query that was asked to an oracle that can work on it.
+    /// Gives a query that ran to an oracle that can use it.
     fn ask(&mut self, query: Query, reply: Reply, mut rng: Rng) -> Result<Next, Stop> {
         if matches!(reply, Reply::Failed(_)) {
             return Ok(Next::Case);

@@ -21,7 +21,7 @@ use crate::sql::{Name, ObjectKind, Query, Statement};
 use crate::subject::{Proposal, Subject, TestCase};
 pub use trail::{Lesson, Trail};
 
-/// What a walk tells while it goes.
+/// Receives what happens during a walk.
 pub trait Watcher {
     /// A case of a database begins (case 0 builds it). `false` ends the walk.
     fn case(&mut self, database: u64, case: u64) -> bool;
@@ -33,16 +33,16 @@ pub trait Watcher {
     /// An oracle came to a verdict.
     fn verdict(&mut self, oracle: &'static str, verdict: &Verdict);
 
-    /// What a database has taught, when it is done.
+    /// What was learned from a finished database.
     fn learned(&mut self, _lesson: &Lesson) {}
 
-    /// A database and queries that are worth coming back to.
+    /// A database and queries that are worth keeping.
     fn kept(&mut self, _entry: &Entry) {}
 
-    /// A failure that showed again when the test case was built on a fresh database.
+    /// A failure that reproduced on a fresh database.
     fn finding(&mut self, origin: Origin, case: TestCase, evidence: Evidence);
 
-    /// A failure that did not show again on a fresh database: kept and counted, never reported.
+    /// A failure that did not reproduce on a fresh database: saved and counted, never reported.
     fn unstable(&mut self, origin: Origin, case: TestCase, evidence: Evidence);
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn every_choice() -> impl Iterator<Item = &'static dyn Named> {
 pub struct Walk<'a> {
     /// What the engine understands.
     pub dialect: &'a Dialect,
-    /// The dialect without what triggers known bugs: most databases are drawn from it.
+    /// The dialect without what triggers known bugs, which most databases use.
     pub calm: Option<&'a Dialect>,
     /// The oracles to draw from, each by its cost; one of your own may be among them.
     pub oracles: Vec<&'static dyn Oracle>,
@@ -65,11 +65,11 @@ pub struct Walk<'a> {
     pub policy: Policy,
 }
 
-/// The percentage of databases that leave known bugs alone: they are still met, now and then.
+/// The percentage of databases that avoid known bugs; the others may still find them.
 const CALM_SHARE: u32 = 90;
 
 impl Walk<'_> {
-    /// One of the oracles; each comes to about as many statements as the others.
+    /// Chooses an oracle so that all run about the same number of statements.
     fn oracle(&self, rng: &mut Rng) -> &'static dyn Oracle {
         let shares: Vec<u32> = self.oracles.iter().map(|oracle| SHARE / oracle.cost().max(1)).collect();
         self.oracles[rng.weighted(&shares)]
@@ -136,7 +136,7 @@ struct Visit<'a, 's, 'e> {
     walk: &'a Walk<'a>,
     dialect: &'a Dialect,
     number: u64,
-    /// The present case; 0 while the database is built.
+    /// The current test case; 0 while the database is built.
     case: u64,
     /// The check that could not go on.
     stopped: Option<(Subject, &'static dyn Oracle)>,
@@ -292,7 +292,7 @@ impl Visit<'_, '_, '_> {
         verdict
     }
 
-    /// Builds what a proposal brings. Rows and indexes that the engine does not take are left out; `false`: a table is.
+    /// Builds the tables of a proposal. Rows and indexes that the engine rejects are left out; `false` if it rejects a table.
     fn bring(&mut self, brings: &[Statement]) -> Result<bool, Stop> {
         for statement in brings {
             let reply = self.session.build(statement)?;

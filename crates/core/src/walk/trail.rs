@@ -13,20 +13,20 @@ pub struct Trail {
     pub keeps: bool,
     /// What was kept, to make databases of.
     pub corpus: Corpus,
-    /// No database is drawn while there is something to change.
+    /// No database is generated while there is something to mutate.
     pub changes_only: bool,
     drawn: Yield,
     changed: Yield,
-    /// Statements that may still be spent on making what is kept small.
+    /// Statements that may still be spent on minimizing entries.
     pub allowance: u64,
 }
 
-/// Of what a hunt spends on databases, so much of a hundred may go into making them small.
+/// The percentage of a hunt's statements that may be spent on minimizing entries.
 pub(super) const KEEPING_SHARE: u64 = 10;
-/// Neither way to a database is ever given up, or taken alone: so much of a hundred goes each way.
+/// The least percentage of databases that are generated, and that are mutated.
 const LEAST_SHARE: f64 = 20.0;
 
-/// What one way to come by databases has brought lately.
+/// What generating or mutating databases has found lately.
 #[derive(Default)]
 struct Yield {
     news: f64,
@@ -34,7 +34,7 @@ struct Yield {
 }
 
 impl Yield {
-    /// What lies back counts less and less.
+    /// Older results count less and less.
     const FADING: f64 = 0.99;
     /// Many new things at once are rarely as many discoveries.
     const MOST_NEWS: usize = 5;
@@ -44,13 +44,13 @@ impl Yield {
         self.statements = self.statements * Yield::FADING + statements as f64;
     }
 
-    /// News by statement; optimistic of what was hardly tried.
+    /// New features per statement; optimistic about what was hardly tried.
     fn rate(&self) -> f64 {
         (self.news + 0.5) / (self.statements + 500.0)
     }
 }
 
-/// What a database has taught.
+/// What was learned from a database.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lesson {
     /// What was seen for the first time.

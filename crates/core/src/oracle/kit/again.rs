@@ -10,7 +10,7 @@ use crate::session::Session;
 use crate::sql::{Query, Statement};
 use crate::subject::Subject;
 
-/// Something that is changed between two questions, and what takes it back.
+/// A change between two queries, and the statement that undoes it.
 pub struct Change {
     /// The statement that makes the change.
     pub make: Statement,
@@ -28,11 +28,11 @@ pub struct Words {
     pub change: &'static str,
     /// The label of the question after it.
     pub after: &'static str,
-    /// The reason to skip where no change could be made.
+    /// The reason to skip if no change could be made.
     pub unchanged: &'static str,
 }
 
-/// Asks a query, then again after each of the changes. What the engine does not accept is left out.
+/// Runs a query, then again after each of the changes. Changes that the engine rejects are left out.
 pub fn ask(
     query: &Query,
     changes: &[Change],

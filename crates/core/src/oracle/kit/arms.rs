@@ -10,12 +10,12 @@ use crate::session::Session;
 use crate::sql::Query;
 use crate::subject::Subject;
 
-/// The questions of one check and their answers so far.
+/// The queries of one check and their results so far.
 pub struct Arms {
     /// The relation between the arms, in one sentence.
     relation: Cow<'static, str>,
     asked: Vec<Asked>,
-    /// What ran since the last question.
+    /// What ran since the last query.
     ran: Vec<Arm>,
 }
 
@@ -23,7 +23,7 @@ struct Asked {
     label: &'static str,
     query: Query,
     reply: Reply,
-    /// What ran between the question before and this one.
+    /// What ran between the previous query and this one.
     before: Vec<Arm>,
     /// The plan, where it had to be asked for at the time.
     plan: Option<Option<String>>,
@@ -42,7 +42,7 @@ impl Arms {
         Ok(())
     }
 
-    /// A question that was asked already.
+    /// A query that already ran.
     pub fn answered(&mut self, label: &'static str, query: Query, reply: Reply) {
         let before = std::mem::take(&mut self.ran);
         self.asked.push(Asked { label, query, reply, before, plan: None });
@@ -54,7 +54,7 @@ impl Arms {
         self.ran.push(Arm { label, sql, outcome: ArmOutcome::Done, plan: None });
     }
 
-    /// Asks for the plan of the last question now: later the database is another.
+    /// Gets the plan of the last query now: later the database is different.
     pub fn explain_last(&mut self, session: &mut Session) -> Result<(), Stop> {
         if let Some(asked) = self.asked.last_mut() {
             asked.plan = Some(session.explain(&asked.query)?);
@@ -71,13 +71,13 @@ impl Arms {
         }
     }
 
-    /// The rows of several arms put together.
+    /// The rows of several arms combined.
     pub fn union_all(&self, arms: std::ops::Range<usize>) -> Rows {
         let columns = self.rows(arms.start).columns;
         Rows { columns, values: arms.flat_map(|at| self.rows(at).values.iter().cloned()).collect() }
     }
 
-    /// A verdict that does not need a comparison: some arm failed. `None`: all of them answered.
+    /// A verdict that does not need a comparison: some arm failed. `None` if all of them succeeded.
     pub fn unanswered(&mut self, subject: &Subject, session: &mut Session) -> Result<Option<Verdict>, Stop> {
         let settled = judge::settle_errors(self.asked.iter().map(|asked| &asked.reply));
         let Some(error) = self.one_sided() else { return Ok(settled) };
@@ -88,8 +88,8 @@ impl Arms {
         self.differ(difference, subject, session).map(Some)
     }
 
-    /// An error that values raise in some arms and not in others. What arms that are written differently are
-    /// refused for says nothing.
+    /// An error that values raise in some arms and not in others. If an arm is refused for the way it is written,
+    /// that says nothing.
     fn one_sided(&self) -> Option<SqlError> {
         let answered = self.asked.iter().any(|asked| !matches!(asked.reply, Reply::Failed(_)));
         let mut failed = self.asked.iter().filter_map(|asked| asked.reply.failure());

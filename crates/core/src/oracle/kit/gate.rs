@@ -13,7 +13,7 @@ use crate::sql::*;
 use crate::state::State;
 use crate::subject::Subject;
 
-/// Why nothing can be said about a difference, if so.
+/// Why a difference is not a bug, if it is not.
 pub fn undefined(subject: &Subject, database: &Database, dialect: &Dialect) -> Option<&'static str> {
     let state = database.state();
     let mut gate = Gate { dialect, state, keys: Vec::new(), scope: None, reason: None, in_relation: false };
@@ -80,7 +80,7 @@ struct Gate<'a> {
     /// What it can name; nothing outside of any SELECT.
     scope: Option<Scope>,
     reason: Option<&'static str>,
-    /// Inside a view, a derived table or a common table.
+    /// Inside a view, a derived table or a common table expression.
     in_relation: bool,
 }
 
@@ -351,7 +351,7 @@ fn is_alike_for_peers(window: &Window) -> bool {
             || (is(&["FIRST_VALUE", "LAST_VALUE"]) && of_key))
 }
 
-/// A word that functions of time take for the present.
+/// A word that date functions read as the current time.
 fn is_clock(text: &str) -> bool {
     ["now", "today", "tomorrow", "yesterday", "localtime", "utc"]
         .iter()

@@ -35,7 +35,7 @@ pub enum Equality {
     Engine,
 }
 
-/// Compares two results as multisets of rows. `None`: they agree.
+/// Compares two results as multisets of rows. `None` if they agree.
 pub fn compare(left: &Rows, right: &Rows, equality: Equality) -> Option<Difference> {
     if left.columns == right.columns && left.values.len() == right.values.len() {
         let same = |(a, b): (&Value, &Value)| a == b;
@@ -90,10 +90,10 @@ pub fn intersect_all(left: &Rows, right: &Rows) -> Rows {
     Rows { columns: left.columns, values: common.into_iter().flatten().cloned().collect() }
 }
 
-/// What can be said when not every arm returned rows. `None`: all of them did.
+/// The verdict if not every arm returned rows. `None` if all of them did.
 ///
-/// Errors are never compared by wording. All arms fail: consistent. One arm fails: nothing is claimed unless
-/// the error is validated, which is the caller's to do (SOUNDNESS 5).
+/// Errors are never compared by wording. All arms fail: consistent. One arm fails: a skip, unless the
+/// caller has validated the error (SOUNDNESS 5).
 pub fn settle_errors<'a>(replies: impl IntoIterator<Item = &'a Reply>) -> Option<Verdict> {
     let (mut failed, mut answered) = (None::<&SqlError>, false);
     for reply in replies {
