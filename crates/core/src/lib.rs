@@ -1,19 +1,19 @@
 //! The pure part of Dissent: no I/O, no clock, no ambient randomness.
 //!
-//! A test case walks through these modules in order: [`generate`] builds statements over the trees of [`sql`] for a
-//! [`dialect`]; an [`oracle`] proposes a subject and checks it in a [`session`] over an [`engine`]; what fails is a
-//! [`finding`], which [`mod@reduce`] makes small, [`triage`] tells from others, and [`report`] writes down. [`walk`] does all of
-//! that for one database after another.
+//! A test case goes through these modules in order: [`generate`] builds statements over the trees of [`sql`] for a
+//! [`dialect`]; an [`oracle`] proposes a subject and checks it in a [`session`] over an [`engine`]. A failure is a
+//! [`finding`]: [`mod@reduce`] makes it small, [`triage`] groups it with others, and [`report`] writes it down. [`walk`]
+//! does all of that for one database after another.
 //!
-//! There are three ways in:
+//! There are three ways to use this crate:
 //!
-//! - Have an engine of your own tested: implement [`engine::Engine`], and give a [`session::Session`] over it to
+//! - Test your own engine: implement [`engine::Engine`], and pass a [`session::Session`] over it to
 //!   [`walk::Walk::database`].
-//! - Write an oracle of your own: implement [`oracle::Oracle`] and put it among [`walk::Walk::oracles`].
+//! - Write your own oracle: implement [`oracle::Oracle`] and add it to [`walk::Walk::oracles`].
 //! - Work with findings: read a [`finding::Finding`] from JSON, [`walk::replay`] it, write it with [`report`].
 //!
-//! The crate `dissent-engine` has the real databases and examples of the first two, `dissent-campaign` runs many walks at
-//! once in processes of their own.
+//! The crate `dissent-engine` has the real databases and examples of the first two. `dissent-campaign` runs many walks at
+//! once, each in its own process.
 
 #![warn(missing_docs)]
 

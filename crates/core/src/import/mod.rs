@@ -1,5 +1,5 @@
-//! Foreign SQL as our own trees: scripts are split ([`script`]), their statements parsed by sqlparser's dialects
-//! (`reading`) and lowered to the one AST (`lower`).
+//! SQL from outside as our own trees: scripts are split ([`script`]), their statements parsed with sqlparser's
+//! dialects (`reading`) and lowered to the one AST (`lower`).
 //!
 //! A statement that cannot be lowered stays text, which still builds the database. A lowered statement counts only
 //! once an engine has given the same answer to the original and to our rendering of it ([`verify`]).

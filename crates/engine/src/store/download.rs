@@ -217,6 +217,9 @@ mod tests {
     fn a_package_without_the_file_is_said_so() {
         let work = tempfile::tempdir().unwrap();
         let error = download(work.path()).found(work.path().join("nothing"), "npm").unwrap_err();
-        assert_eq!(error.to_string(), "npm could not download sqlite3 5.0.2: it does not contain a.tar.gz!b/c.txt");
+        assert_eq!(
+            error.to_string(),
+            "npm could not download sqlite3 5.0.2: it does not contain a.tar.gz!b/c.txt"
+        );
     }
 }

@@ -6,14 +6,13 @@
 //!
 //! Conditions, each a skip with its reason:
 //! - Everything that was done to the table can be done to the twin.
-//! - Both hold the same rows: all of them are asked for before anything else. Where nothing but rows of
-//!   literals were put in, a difference is a finding; where rows were changed or conflicts resolved, nothing
-//!   is claimed.
-//! - Where one of the two is placed by its primary key, that key is declared NOT NULL and is not another name
-//!   of the row's number, and every row that is inserted names all its values.
-//! - A way of storing that compares values otherwise for some types is not used with them (the dialect says).
-//! - The answer does not depend on the order of rows, as for [`index`](crate::oracle::index).
-//! - An error of one arm only is validated first.
+//! - Both contain the same rows: all rows are compared before anything else. If only literal rows were inserted, a
+//!   difference is a finding; if rows were changed or conflicts resolved, the check is skipped.
+//! - If one of the two stores rows by primary key, that key is declared NOT NULL and is not an alias of the rowid, and
+//!   every INSERT has a value for each column.
+//! - A storage option that compares values of some types differently is not used with them (the dialect says which).
+//! - The result does not depend on the order of rows, as for [`index`](crate::oracle::index).
+//! - An error in one arm only is validated first.
 
 use std::collections::BTreeSet;
 

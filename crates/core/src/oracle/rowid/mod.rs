@@ -8,9 +8,9 @@
 //! SELECT * FROM twin0 WHERE c0 = 9 OR c1 = 5;
 //! ```
 //!
-//! Conditions (SOUNDNESS 6), beside those of every [`twin`]: the key is declared NOT NULL, the rows
-//! that are inserted name all their values, and no sole `INTEGER PRIMARY KEY`, which is the row's number by
-//! another name and takes other values.
+//! Conditions (SOUNDNESS 6), besides those of every [`twin`]: the key is declared NOT NULL, every INSERT has a value
+//! for each column, and the key is not a single `INTEGER PRIMARY KEY`, which is an alias of the rowid and accepts
+//! other values.
 
 use std::collections::BTreeSet;
 

@@ -7,7 +7,7 @@
 //! SELECT c0 FROM twin0 WHERE c1 > 'a';
 //! ```
 //!
-//! What ways there are stands in the dialect's `table_options`; the conditions are in [`twin`].
+//! The dialect's `table_options` list the storage options; the conditions are in [`twin`].
 
 use std::collections::BTreeSet;
 

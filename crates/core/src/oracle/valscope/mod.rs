@@ -9,8 +9,8 @@
 //! One relation instead of the paper's two: an injective map from the rows of the smaller result to those of
 //! the larger one, along which every column is equal or moves one way, with or without NULLs ([`relation`]).
 //! A mutator states it for one node ([`mutators`]), a table of rules carries it to the root ([`rules`],
-//! `propagate`), and the results are held against it ([`compare`]). A mutation that a rule stops is not
-//! used: multiplying signs, as the paper does, loses NULLs and goes wrong in its own figure 3.
+//! `propagate`), and the results are checked against it ([`compare`]). A mutation that a rule stops is not
+//! used: multiplying signs, as the paper does, loses NULLs and fails in its own figure 3.
 //!
 //! Conditions (SOUNDNESS 4), each a rule that stops:
 //! - NOT and IS FALSE are over strong predicates only (pointwise in FALSE < NULL < TRUE).
