@@ -79,14 +79,14 @@ impl Bench {
         self.steps.iter().filter(|step| matches!(step, Step::Statement(_))).count()
     }
 
-    /// The processor time of the hunt.
+    /// The CPU time of the hunt.
     pub fn hunt(&self) -> anyhow::Result<f64> {
         let start = system::own_cpu_seconds();
         hunt_once(&self.task, Box::new(SqliteEngine::bundled()?))?;
         Ok(system::own_cpu_seconds() - start)
     }
 
-    /// The processor time of its statements through the bare C API.
+    /// The CPU time of its statements through the bare C API.
     pub fn bare(&self) -> anyhow::Result<f64> {
         self.run(SqliteEngine::bundled()?)
     }

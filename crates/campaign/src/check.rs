@@ -36,7 +36,7 @@ pub fn read_scripts(paths: &[PathBuf]) -> anyhow::Result<Vec<Script>> {
     Ok(scripts)
 }
 
-/// A check of some scripts, and what came of it.
+/// A check of some scripts, and its result.
 pub struct ScriptCheck {
     /// What was checked.
     pub scripts: Vec<Script>,

@@ -7,7 +7,7 @@ use crate::pool::{self, End};
 use crate::tested::Tested;
 use crate::worker::protocol::{Event, Replayed, Task};
 
-/// What came of a replay.
+/// The result of a replay.
 pub enum Replay {
     /// The process lived to tell.
     Checked(Box<Replayed>),

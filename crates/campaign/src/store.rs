@@ -94,7 +94,7 @@ fn from_format_1(old: Json) -> Json {
     new
 }
 
-/// `position.json`: how far a campaign is. Written after each finding and now and then in between. Every finding
+/// `position.json`: how far a campaign is. Written after each finding and from time to time in between. Every finding
 /// that is on disk comes from a database before these, so none is found twice; what a kill loses is work without
 /// findings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -32,21 +32,21 @@ pub struct Summary {
     pub jobs: u64,
     /// How long the campaign took.
     pub wall_seconds: f64,
-    /// Processor time of the worker processes, as the kernel counted it when they ended.
+    /// CPU time of the worker processes, as the kernel counted it when they ended.
     pub worker_cpu_seconds: f64,
     /// The same of the processes in which findings were reduced.
     pub reducer_cpu_seconds: f64,
     /// The engine's part of `worker_cpu_seconds`. A worker measures the wall time it spends inside the
-    /// engine (two readings of the clock per statement); asking the kernel for processor time instead
+    /// engine (two readings of the clock per statement); asking the kernel for CPU time instead
     /// would cost a system call per statement. The share of the worker's wall time is taken as the share
-    /// of its processor time: a worker is one thread that hardly ever waits, so both stretch alike when
+    /// of its CPU time: a worker is one thread that hardly ever waits, so both stretch alike when
     /// the machine is busy.
     pub engine_cpu_seconds: f64,
     /// The part of `worker_cpu_seconds` that drew statements, taken in the same way.
     pub generator_cpu_seconds: f64,
     /// What the workers' time was spent on.
     pub time: TimeFigures,
-    /// What came of each oracle, and what it took.
+    /// The result of each oracle, and what it took.
     pub oracles: BTreeMap<Label, OracleFigures>,
     /// What the engine can compute and what of it was used; absent for an engine that was not asked.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -152,7 +152,7 @@ pub struct FindingLine {
     pub id: String,
     /// The oracle that found its smallest example.
     pub oracle: String,
-    /// How grave it is.
+    /// How severe it is.
     pub class: Class,
     /// How many findings were this bug.
     pub count: u64,
@@ -169,7 +169,7 @@ pub struct FindingLine {
     pub directory: String,
 }
 
-/// What came of a campaign, counted.
+/// The result of a campaign, counted.
 pub(crate) struct Results {
     pub tally: Tally,
     pub bugs: Vec<Bug>,

@@ -314,7 +314,7 @@ impl<'a> Supervisor<'a> {
         });
     }
 
-    /// Writes how far the workers are, now and then.
+    /// Writes how far the workers are, from time to time.
     fn note_position(&mut self) -> anyhow::Result<()> {
         if self.noted.elapsed() < NOTE_PAUSE {
             return Ok(());

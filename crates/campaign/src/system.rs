@@ -39,12 +39,12 @@ pub fn name_process(name: &std::ffi::CStr) {
     unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
 }
 
-/// The processor time of all children that have ended, user and system.
+/// The CPU time of all children that have ended, user and system.
 pub fn ended_children_cpu_seconds() -> f64 {
     cpu_seconds(libc::RUSAGE_CHILDREN)
 }
 
-/// The processor time of this process, user and system.
+/// The CPU time of this process, user and system.
 pub fn own_cpu_seconds() -> f64 {
     cpu_seconds(libc::RUSAGE_SELF)
 }

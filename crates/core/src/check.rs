@@ -70,7 +70,7 @@ pub fn script(
 
 struct ScriptWalk<'s, 'e> {
     number: u64,
-    /// The number of the present query.
+    /// The number of the current query.
     case: u64,
     session: &'s mut Session<'e>,
     watcher: &'s mut dyn Watcher,

@@ -112,7 +112,7 @@ impl Policy {
         Draws(choices().iter().map(drawn).filter(|(_, count)| *count > 0).collect())
     }
 
-    /// How often each choice was drawn since this was last asked: what a worker sends now and then.
+    /// How often each choice was drawn since this was last asked: what a worker sends from time to time.
     pub fn take_draws(&self) -> Draws {
         let draws = self.draws();
         self.weights.forget_drawn();

@@ -53,7 +53,7 @@ impl Checker {
         }
     }
 
-    /// Processor time of all processes so far.
+    /// CPU time of all processes so far.
     pub fn cpu_seconds(&self) -> f64 {
         self.cpu_before + self.cpu_seconds
     }

@@ -60,7 +60,7 @@ pub struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Also gives the processor time used.
+    /// Also gives the CPU time used.
     pub fn run(&self, finding: &Finding, watcher: &mut dyn Watcher) -> (anyhow::Result<Reduced>, f64) {
         let mut checker = Checker::new(self.place.clone(), finding.origin, finding.evidence.class);
         let reduced = self.reduce(finding, &mut checker, watcher);

@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::worker::protocol::{Label, Tally};
 
 /// Where the workers' time went, in parts of one. A worker is one thread: it waits for the engine or works itself, so
-/// these are parts of its wall time, which for an engine in its own process is as good as processor time.
+/// these are parts of its wall time, which for an engine in its own process is as good as CPU time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TimeFigures {

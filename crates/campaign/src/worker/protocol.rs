@@ -243,7 +243,7 @@ impl Tally {
     }
 }
 
-/// What came of a replay whose process lived.
+/// The result of a replay whose process lived.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Replayed {
     /// Statements of the setup that failed, with the engine's message.
@@ -275,7 +275,7 @@ impl From<Verdict> for CheckOutcome {
     }
 }
 
-/// What came of a check whose process lived.
+/// The result of a check whose process lived.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Checked {
     /// The numbers of the statements of the setup that failed.

@@ -73,7 +73,7 @@ pub enum Feature {
     Cte,
     /// `WITH RECURSIVE`.
     RecursiveCte,
-    /// UNION between the parts of a recursive common table, not UNION ALL only.
+    /// UNION between the parts of a recursive common table expression, not UNION ALL only.
     RecursiveUnion,
     /// `AS [NOT] MATERIALIZED`.
     CteMaterialized,

@@ -14,7 +14,7 @@ choices! {
 }
 
 impl Generator<'_> {
-    /// The statements that give a table rows and indexes and change it now and then; the table is among them.
+    /// The statements that give a table rows and indexes and sometimes change it; the table is among them.
     pub fn table_and_rows(&mut self, create: CreateTable) -> Vec<Statement> {
         let table = create.name.clone();
         let mut state = State::default();

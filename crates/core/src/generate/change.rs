@@ -143,7 +143,7 @@ impl<'a> Generator<'a> {
     pub fn insert_rows(&mut self, table: &str) -> Option<Statement> {
         let table = self.state.table(table)?;
         let mut columns: Vec<&Column> = table.columns.iter().filter(|column| !column.generated).collect();
-        // Now and then a column is left to its default.
+        // Sometimes a column is left to its default.
         if columns.len() > 1 && self.odds(&OMITTED_COLUMN) {
             let at = self.rng.below(columns.len());
             if !columns[at].not_null && !columns[at].pinned {

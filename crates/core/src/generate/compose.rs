@@ -105,7 +105,7 @@ impl Generator<'_> {
         Some(vec![if self.odds(&JOINED_SUMMARY) { self.joined(first) } else { first }])
     }
 
-    /// A derived or common table: groups and their measures, or rows that a condition lets through.
+    /// A derived or common table expression: groups and their measures, or rows that a condition lets through.
     fn summary(&mut self) -> Option<TableRef> {
         let body = self.isolated(|g| {
             // Where types are dynamic, what columns of a compound compare as is not defined.
@@ -229,7 +229,7 @@ impl Generator<'_> {
         Some(Select { items, from, filter, group_by: keys, grouping, having, ..Select::default() })
     }
 
-    /// Now and then by subsets of the keys as well.
+    /// Sometimes by subsets of the keys as well.
     fn grouping(&mut self) -> Grouping {
         let dialect = self.dialect;
         let sets = dialect.can(Feature::GroupingSets);
@@ -450,7 +450,7 @@ impl Generator<'_> {
         Expr::Quantified { op, left: Box::new(left), all, query: Box::new(query) }
     }
 
-    /// BETWEEN, a bound of it now and then the measure of a table.
+    /// BETWEEN, where a bound is sometimes the measure of a table.
     fn between_bounds(&mut self) -> Expr {
         let Some(number) = self.number() else { return self.between(1) };
         let bound = |g: &mut Self, from: i64| match g.rules.subqueries && g.odds(&MEASURED_BOUND) {

@@ -11,7 +11,7 @@ pub fn of_query(query: &Query, state: &State) -> usize {
 
 struct Cost<'a> {
     state: &'a State,
-    /// Common tables around what is being looked at.
+    /// Common table expressions around what is being looked at.
     common: Vec<(Name, usize)>,
 }
 

@@ -104,7 +104,7 @@ impl Generator<'_> {
         Drawn { expr: self.value_expr(kind, depth), kind, column: None }
     }
 
-    /// A column in scope, of the kind if there is one; outer queries' columns now and then.
+    /// A column in scope, of the kind if there is one; sometimes a column of an outer query.
     pub(crate) fn column(&mut self, kind: Kind) -> Option<Drawn> {
         let from = if self.inner > 0 && self.odds(&OUTER_COLUMN) { 0 } else { self.inner };
         self.column_from(from, kind)

@@ -68,17 +68,17 @@ pub struct Generator<'a> {
     pub state: &'a State,
     /// How large and how often.
     pub policy: &'a Policy,
-    /// What became of operations in this database; none: nothing is known.
+    /// What happened to operations in this database; none: nothing is known.
     luck: Option<&'a Luck>,
     /// The relations in scope: enclosing queries first, the innermost query's from `inner` on.
     scope: Vec<Relation>,
     inner: usize,
-    /// Common tables drawn for the query in the making.
+    /// Common table expressions drawn for the query being generated.
     common_tables: Vec<CommonTable>,
     given_names: usize,
-    /// Rows of the FROM in the making, if nothing filtered them.
+    /// Rows of the FROM being generated, if nothing filtered them.
     product: usize,
-    /// What may stand in the expression in the making.
+    /// What may stand in the expression being generated.
     pub rules: Rules,
     /// The catalog's numbers of the operations that were drawn.
     pub drawn_operations: Vec<u32>,
@@ -123,12 +123,12 @@ impl<'a> Generator<'a> {
         }
     }
 
-    /// Follows what became of operations as another generator does.
+    /// Follows what happened to operations as another generator does.
     pub fn share_luck(&mut self, other: &Generator<'a>) {
         self.luck = other.luck;
     }
 
-    /// Draws with what became of operations in this database so far.
+    /// Draws with what happened to operations in this database so far.
     pub fn with_luck(mut self, luck: &'a Luck) -> Self {
         self.luck = Some(luck);
         self
@@ -140,7 +140,7 @@ impl<'a> Generator<'a> {
         Name::from(format!("{prefix}{}", self.state.unused(prefix) + self.given_names - 1))
     }
 
-    /// Draws under other rules, then returns to the present ones.
+    /// Draws under other rules, then returns to the current ones.
     pub fn under<T>(&mut self, rules: Rules, draw: impl FnOnce(&mut Self) -> T) -> T {
         let before = std::mem::replace(&mut self.rules, rules);
         let drawn = draw(self);
@@ -170,7 +170,7 @@ impl<'a> Generator<'a> {
         drawn
     }
 
-    /// Forgets the query in the making.
+    /// Forgets the query being generated.
     pub fn start_over(&mut self) {
         self.scope.clear();
         self.common_tables.clear();

@@ -10,7 +10,7 @@ choices! {
     odds {
         /// Casts are many and alike.
         CASTS = "operation.cast": 12,
-        /// Where any operand is converted, any operation will do now and then.
+        /// Where any operand is converted, sometimes any operation will do.
         OF_ANY_KIND = "operation.any-kind": 25,
         /// Less with each time that it failed in this database.
         FAILED_BEFORE = "operation.failed-before": 40,
@@ -34,7 +34,7 @@ choices! {
     }
 }
 
-/// What became of each operation in the statements of one database. It follows from these statements and
+/// What happened to each operation in the statements of one database. It follows from these statements and
 /// the engine's answers alone, so the same seed still gives the same cases.
 #[derive(Clone, Debug, Default)]
 pub struct Luck {
@@ -43,7 +43,7 @@ pub struct Luck {
 }
 
 impl Luck {
-    /// Keeps what became of a statement with these operations.
+    /// Records what happened to a statement with these operations.
     pub fn note(&mut self, operations: &[u32], succeeded: bool) {
         for operation in operations {
             let failures = self.failures.entry(*operation).or_insert(0);

@@ -158,7 +158,7 @@ impl<'a> Generator<'a> {
         if base { self.rng.choose(&tags).cloned() } else { None }
     }
 
-    /// A condition that lets rows padded with NULL through now and then.
+    /// A condition that sometimes keeps rows padded with NULL.
     pub fn padding_filter(&mut self) -> Expr {
         let filter = self.filter(2);
         match self.column(Kind::Any) {
@@ -186,7 +186,7 @@ impl<'a> Generator<'a> {
         TableRef::Table { name: table.name.clone(), alias, hint }
     }
 
-    /// A table, a small one if the FROM in the making is large already.
+    /// A table, a small one if the FROM being generated is large already.
     pub(super) fn affordable_table(&mut self) -> &'a Table {
         let state = self.state;
         let mut table = self.rng.pick(&state.tables);
@@ -375,7 +375,7 @@ impl<'a> Generator<'a> {
             .collect()
     }
 
-    /// The query as it stands, with the common tables that its parts name.
+    /// The query as it stands, with the common table expressions that its parts name.
     pub fn finish(&mut self, select: Select) -> Query {
         let tables = std::mem::take(&mut self.common_tables);
         let recursive = tables.iter().any(|table| table.recursion().is_some());

@@ -20,7 +20,7 @@ choices! {
 }
 
 impl Generator<'_> {
-    /// A common table that reads itself, as a relation in scope: rows that are repeated with a number, a walk
+    /// A common table expression that reads itself, as a relation in scope: rows that are repeated with a number, a walk
     /// from row to row of one table, or only a number. The number ends it.
     pub(super) fn recursive(&mut self) -> TableRef {
         let name = self.fresh_name('d');
@@ -77,7 +77,7 @@ impl Generator<'_> {
         CommonTable { name, columns, materialized: None, query }
     }
 
-    /// The SELECT that is repeated: rows of the common table, or such of the anchor's table as go with them.
+    /// The SELECT that is repeated: rows of the common table expression, or such of the anchor's table as go with them.
     fn step(&mut self, name: &Name, names: &[Name], anchor: &Select, rounds: i64, walks: bool) -> Select {
         let own = |at: usize| Expr::column(name.clone(), names[at].clone());
         let mut items = vec![SelectItem::from(Expr::binary(BinaryOp::Add, own(0), Expr::int(1)))];

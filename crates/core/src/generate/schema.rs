@@ -63,7 +63,7 @@ enum PrimaryKey {
 }
 
 impl<'a> Generator<'a> {
-    /// The statements that make a table, now and then one in partitions.
+    /// The statements that make a table, sometimes one in partitions.
     pub(super) fn create_table(&mut self) -> Vec<Statement> {
         let mut create = self.table();
         let mut made = Vec::new();

@@ -132,7 +132,7 @@ fn other(kind: Kind, text: &str) -> Value {
 }
 
 impl Generator<'_> {
-    /// A value of the kind; `Any` is any of them. NULL now and then.
+    /// A value of the kind; `Any` is any of them. Sometimes NULL.
     pub fn value(&mut self, kind: Kind) -> Value {
         if self.odds(&NULL) { Value::Null } else { self.some_value(kind) }
     }

@@ -26,7 +26,7 @@ pub const FEATURES: usize = 1 << 20;
 
 /// What counts as new.
 pub trait Guide {
-    /// A query was asked of the present database.
+    /// A query was asked of the current database.
     fn asked(&mut self, _query: &Query, _session: &mut Session) -> Result<(), Trouble> {
         Ok(())
     }

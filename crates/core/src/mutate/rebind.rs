@@ -14,7 +14,7 @@ pub type Renames = BTreeMap<Name, Name>;
 
 type Relation = (Name, Arc<Vec<Column>>);
 
-/// Binds a statement of a setup to the present state. `None`: there is nothing it could be about.
+/// Binds a statement of a setup to the current state. `None`: there is nothing it could be about.
 pub fn statement(
     generator: &mut Generator,
     renames: &mut Renames,
@@ -24,7 +24,7 @@ pub fn statement(
     binder.bind(&mut statement).then_some(statement)
 }
 
-/// Binds a query to the present state.
+/// Binds a query to the current state.
 pub fn query(generator: &mut Generator, query: &mut Query) {
     Binder { generator, renames: None, scope: Vec::new(), common: Vec::new() }.query_in(query);
 }
@@ -34,7 +34,7 @@ struct Binder<'g, 'a> {
     renames: Option<&'g mut Renames>,
     /// The relations in scope, those of enclosing queries first.
     scope: Vec<Relation>,
-    /// Common tables in scope.
+    /// Common table expressions in scope.
     common: Vec<CommonTable>,
 }
 

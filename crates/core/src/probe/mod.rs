@@ -53,7 +53,7 @@ pub(super) enum These {
     Different,
 }
 
-/// What came of one call.
+/// The result of one call.
 pub(super) enum Outcome {
     Works { rows: Rows, fragile: bool },
     Fails(SqlError),

@@ -6,7 +6,7 @@ use super::*;
 /// Rounds that a recursion may surely take.
 const ROUNDS: i64 = 100;
 
-/// A common table of two SELECTs of which the second reads the table itself.
+/// A common table expression of two SELECTs of which the second reads the table itself.
 pub struct Recursion<'a> {
     table: &'a CommonTable,
     /// The SELECT that the recursion starts from.

@@ -131,7 +131,7 @@ macro_rules! traversal {
             }
         }
 
-        /// Goes on to the parts of a query: common tables, body, ORDER BY, LIMIT.
+        /// Goes on to the parts of a query: common table expressions, body, ORDER BY, LIMIT.
         pub fn $walk_query<V: $Trait + ?Sized>(v: &mut V, query: &$($m)? Query) {
             if let Some(with) = &$($m)? query.with {
                 for table in &$($m)? with.tables {

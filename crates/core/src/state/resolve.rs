@@ -41,7 +41,7 @@ impl State {
         columns
     }
 
-    /// The columns of a common table. Of one that reads itself they are the anchor's, as far as its step keeps
+    /// The columns of a common table expression. Of one that reads itself they are the anchor's, as far as its step keeps
     /// them; the counter by which it ends is known, the rest is computed.
     pub fn columns_of_common(&self, common: &CommonTable, dialect: &Dialect) -> Vec<Column> {
         let Some(recursion) = common.recursion() else { return self.columns_of(&common.query, dialect) };

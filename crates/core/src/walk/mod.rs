@@ -142,7 +142,7 @@ struct Visit<'a, 's, 'e> {
     stopped: Option<(Subject, &'static dyn Oracle)>,
     /// Changes since it was drawn.
     depth: u32,
-    /// What became of operations on this database.
+    /// What happened to operations on this database.
     luck: Luck,
     /// The queries that were asked of it.
     asked: Vec<Query>,
@@ -162,7 +162,7 @@ enum Next {
 }
 
 impl Visit<'_, '_, '_> {
-    /// Keeps what became of the operations that were drawn.
+    /// Records what happened to the operations that were used.
     fn learn(&mut self, drawn: &[u32], succeeded: bool) {
         if !drawn.is_empty() {
             self.luck.note(drawn, succeeded);
@@ -209,7 +209,7 @@ impl Visit<'_, '_, '_> {
         Ok(())
     }
 
-    /// Draws over the present state; gives the operations that were drawn, too.
+    /// Draws over the current state; gives the operations that were drawn, too.
     fn draw<T>(&mut self, rng: Rng, draw: impl FnOnce(&mut Generator) -> T) -> (T, Vec<u32>, Rng) {
         let start = self.session.now();
         let state = self.session.database().state();
@@ -426,7 +426,7 @@ pub fn replay(case: &TestCase, oracle: &dyn Oracle, session: &mut Session) -> Re
     }
 }
 
-/// What came of building a database again.
+/// The result of building a database again.
 pub enum Rebuilt {
     /// It stands; these statements failed, by their numbers.
     Whole {

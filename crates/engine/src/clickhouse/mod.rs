@@ -195,7 +195,7 @@ impl Engine for ClickhouseEngine {
         self.command(&format!("CREATE DATABASE {new}"))?;
         self.made = Some(new.clone());
         self.command(&format!("USE {new}"))?;
-        // Not while it is in use: some versions would wait for ever.
+        // Not while it is in use: some versions would wait forever.
         old.map_or(Ok(()), |old| self.drop_database(&old))
     }
 

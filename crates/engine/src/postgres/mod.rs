@@ -28,7 +28,7 @@ const GRACE: Duration = Duration::from_secs(3);
 /// There is no limit by steps, and most statements take less than a millisecond.
 const MILLIS: u64 = 2_000;
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
-/// Emptying a database leaves dead rows in the server's catalogs: a new one now and then.
+/// Emptying a database leaves dead rows in the server's catalogs: so sometimes a new one is created.
 const RESETS_PER_DATABASE: u32 = 200;
 
 /// A server, and how to log in to it.

@@ -15,7 +15,7 @@ mutations! {
     }
 }
 
-/// Changes one thing in a statement; the present state is the one it is going to meet.
+/// Changes one thing in a statement; the current state is the one it is going to meet.
 pub fn statement(generator: &mut Generator, statement: &mut Statement) {
     let applies = |mutation: &&dyn Mutation<Statement>| mutation.applies(statement, None);
     if STATEMENTS.options().any(applies) {

@@ -98,7 +98,7 @@ impl Draft {
         g.dialect.preparing.types(self.road != Road::Interface)
     }
 
-    /// Draws over the present state.
+    /// Draws over the current state.
     fn draw<T>(&self, g: &mut Generator, draw: impl FnOnce(&mut Generator) -> T) -> T {
         let mut over = g.over(&self.state);
         let drawn = draw(&mut over);

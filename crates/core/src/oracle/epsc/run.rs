@@ -62,7 +62,7 @@ enum Handle {
     Named(Name),
 }
 
-/// What came of a prepared step, and its text.
+/// The result of a prepared step, and its text.
 pub struct Ran {
     pub reply: Reply,
     pub told: String,

@@ -35,8 +35,8 @@ pub fn left_open(query: &Query, state: &State, dialect: &Dialect) -> Option<&'st
     freedom.reason
 }
 
-/// The same of everything below the query: its derived tables, common tables and subqueries. What the query itself
-/// deduplicates or sums up is for the oracle to know.
+/// The same for everything below the query: its derived tables, common table expressions and subqueries. The oracle
+/// knows what the query itself deduplicates or sums up.
 pub fn left_open_below(query: &Query, state: &State, dialect: &Dialect) -> Option<&'static str> {
     struct Below<'a> {
         state: &'a State,

@@ -91,7 +91,7 @@ pub fn features(case: &TestCase, key_is_wanted: bool) -> BTreeSet<String> {
     words
 }
 
-/// Queries that read the table, now and then with one of the database's.
+/// Queries that read the table, sometimes with one of the database's.
 fn queries(g: &mut Generator, brings: &[Statement]) -> Vec<Statement> {
     let mut state = State::default();
     brings.iter().for_each(|statement| state.apply(statement, g.dialect));

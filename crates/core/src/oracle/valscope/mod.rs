@@ -187,7 +187,7 @@ impl Oracle for ValScope {
     }
 }
 
-/// A site that the rules carry to the root, now and then with a second one.
+/// A site that the rules carry to the root, sometimes with a second one.
 fn choose(query: &Query, generator: &mut Generator) -> Vec<Site> {
     let facts = Facts { dialect: generator.dialect, state: generator.state };
     let mut left = sites(query, generator.dialect);

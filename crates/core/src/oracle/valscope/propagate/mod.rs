@@ -89,7 +89,7 @@ struct Propagation<'a> {
     met: Vec<Address>,
     scopes: Vec<Scope>,
     common: Vec<(Name, Rows)>,
-    /// At the top of a derived or common table.
+    /// At the top of a derived or common table expression.
     in_relation: bool,
     /// How deep queries are nested.
     queries: usize,
@@ -111,7 +111,7 @@ impl Propagation<'_> {
         }
     }
 
-    /// The query of a derived or common table.
+    /// The query of a derived or common table expression.
     fn relation(&mut self, query: &Query) -> Outcome<Rows> {
         let before = std::mem::replace(&mut self.in_relation, true);
         let rows = self.query(query);
