@@ -125,7 +125,7 @@ fn a_worker_is_not_for_users() {
     let said = worker.output().unwrap();
     assert_eq!(said.status.code(), Some(2));
     let stderr = String::from_utf8(said.stderr).unwrap();
-    assert!(stderr.starts_with("dissent: a worker is started by Dissent itself"), "{stderr}");
+    assert!(stderr.starts_with("dissent: workers are started by Dissent itself"), "{stderr}");
     let said = run(dissent(directory.path()).arg("worker"));
     assert_eq!(said.code, Some(2));
     assert!(said.stderr.contains("unrecognized subcommand 'worker'"), "{}", said.stderr);

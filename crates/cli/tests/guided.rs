@@ -105,7 +105,7 @@ fn what_cannot_be_is_said_in_one_sentence() {
         said.stderr
     };
     assert!(
-        refusal(&["mysql://u@127.0.0.1/", "--guide", "coverage"]).contains("--guide plan works everywhere")
+        refusal(&["mysql://u@127.0.0.1/", "--guide", "coverage"]).contains("use --guide plan")
     );
     assert!(refusal(&["--count-coverage"]).contains("add --guide none"));
     assert!(refusal(&["--seeds", "."]).contains("no scripts"));
