@@ -104,9 +104,7 @@ fn what_cannot_be_is_said_in_one_sentence() {
         assert_eq!(said.code, Some(2), "{args:?}: {}", said.stderr);
         said.stderr
     };
-    assert!(
-        refusal(&["mysql://u@127.0.0.1/", "--guide", "coverage"]).contains("use --guide plan")
-    );
+    assert!(refusal(&["mysql://u@127.0.0.1/", "--guide", "coverage"]).contains("use --guide plan"));
     assert!(refusal(&["--count-coverage"]).contains("add --guide none"));
     assert!(refusal(&["--seeds", "."]).contains("no scripts"));
     assert!(refusal(&["--seeds-only"]).contains("--seeds"));
