@@ -1,7 +1,7 @@
 //! What is tested: an installed engine that opens.
 
 use dissent_core::dialect::Dialect;
-use dissent_core::finding::{FINDING_FORMAT, Finding, Origin};
+use dissent_core::finding::{EngineNote, FINDING_FORMAT, Finding, Origin, Triage};
 use dissent_engine::Target;
 
 use crate::config::Config;
@@ -16,6 +16,8 @@ pub struct Tested {
     pub target: String,
     /// The version that the engine says it has.
     pub engine_version: String,
+    /// What else it says of itself, and how it was built.
+    pub engine: EngineNote,
     pub(crate) place: Workplace,
 }
 
@@ -37,13 +39,15 @@ impl Tested {
             hang_limit: config.hang_limit,
         };
         let mut version = None;
+        let mut engine = EngineNote { about: None, built: Some(place.source.provenance()) };
         let ended = pool::run(&place, &Task::Open, |event| {
-            if let Event::Ready { engine_version } = event {
+            if let Event::Ready { engine_version, about } = event {
                 version = Some(engine_version);
+                engine.about = about;
             }
         })?;
         let engine_version = version.ok_or_else(|| ended.failure(&format!("cannot open {target}")))?;
-        Ok(Tested { target: target.to_string(), engine_version, place })
+        Ok(Tested { target: target.to_string(), engine_version, engine, place })
     }
 
     /// The name of the dialect that it speaks.
@@ -66,7 +70,7 @@ impl Tested {
             case: difference.case,
             evidence: difference.evidence,
             origin: Origin { checks, ..difference.origin },
-            triage: Default::default(),
+            triage: Triage { engine: self.engine.clone(), ..Triage::default() },
         }
     }
 }

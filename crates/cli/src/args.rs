@@ -1,14 +1,15 @@
 //! Everything a user can type, each flag defined in one place.
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use anyhow::bail;
-use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::builder::PossibleValue;
 use clap::{Parser, Subcommand, ValueEnum};
 use dissent_campaign::{Config, read_profile};
 use dissent_core::guide;
-use dissent_core::report::export;
+use dissent_core::report::export::{Exporter, exporters};
 
 use crate::numbers::duration;
 
@@ -38,6 +39,8 @@ pub enum Command {
     Findings(FindingsArgs),
     /// Write findings in a form that other tools read
     Report(ReportArgs),
+    /// A prompt for SQL on any version of any engine, over a scratch database
+    Shell(ShellArgs),
     /// List what is known of an engine's bugs and behaviours, or add a finding to it
     Known(KnownArgs),
     /// List, install or remove engines
@@ -139,6 +142,10 @@ pub struct HuntArgs {
     /// How to print the summary; with json it alone goes to standard output
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub summary: SummaryFormat,
+
+    /// Write the bugs that are not known to this file when the hunt ends, as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
 
     /// Write every statement to this file as it runs (with several workers: FILE.0, FILE.1, …)
     #[arg(long, value_name = "FILE")]
@@ -411,21 +418,51 @@ pub struct ReportArgs {
     pub directory: Option<PathBuf>,
 
     /// The form
-    #[arg(long, value_name = "FORMAT", default_value = "markdown", value_parser = formats())]
-    pub format: String,
+    #[arg(long, value_name = "FORMAT", default_value = "markdown")]
+    pub format: Format,
+
+    /// First replay each finding on the newest version of its engine; its report then says whether that fails too
+    #[arg(long)]
+    pub check_newest: bool,
 
     /// The file to write [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub limits: LimitArgs,
 }
 
-/// The forms there are, each with what it is.
-fn formats() -> PossibleValuesParser {
-    let exporters = export::exporters().iter();
-    exporters
-        .map(|exporter| PossibleValue::new(exporter.name()).help(exporter.about()))
-        .collect::<Vec<_>>()
-        .into()
+/// A form of findings, by the exporter that writes it.
+#[derive(Clone, Copy)]
+pub struct Format(pub &'static dyn Exporter);
+
+impl ValueEnum for Format {
+    fn value_variants<'a>() -> &'a [Format] {
+        static ALL: LazyLock<Vec<Format>> =
+            LazyLock::new(|| exporters().iter().copied().map(Format).collect());
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.0.name()).help(self.0.about()))
+    }
+}
+
+impl std::fmt::Debug for Format {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0.name())
+    }
+}
+
+#[derive(Debug, clap::Args)]
+pub struct ShellArgs {
+    /// The database: sqlite@3.30.1, duckdb, postgres@16, mariadb
+    ///
+    /// SQL is read from standard input and runs in a scratch database that is gone when the shell ends. A finding's
+    /// repro.sql runs as it is: dissent shell sqlite@3.30.1 < repro.sql
+    #[arg(value_name = "TARGET")]
+    pub target: String,
 }
 
 #[derive(Debug, clap::Args)]

@@ -32,6 +32,12 @@ pub trait Engine {
     /// Closes a prepared statement; a reset closes all of them.
     fn close_prepared(&mut self, statement: Prepared) -> Result<(), Trouble>;
 
+    /// Where a server was when it died, by its log: the innermost function first. Asked right after a statement that
+    /// failed with [`ErrorClass::ConnectionLost`].
+    fn stack(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Names the edges of the engine's code that were passed since this was asked last, and says how many edges
     /// there are. `None`: it is not instrumented.
     fn take_coverage(&mut self, _passed: &mut dyn FnMut(u32)) -> Option<u32> {
@@ -251,6 +257,9 @@ impl<E: Engine + ?Sized> Engine for Box<E> {
     fn close_prepared(&mut self, statement: Prepared) -> Result<(), Trouble> {
         (**self).close_prepared(statement)
     }
+    fn stack(&self) -> Vec<String> {
+        (**self).stack()
+    }
     fn take_coverage(&mut self, passed: &mut dyn FnMut(u32)) -> Option<u32> {
         (**self).take_coverage(passed)
     }
@@ -285,4 +294,6 @@ pub struct Harm {
     pub sql: String,
     /// The engine's message.
     pub error: SqlError,
+    /// Where it was, if its log tells: the innermost function first.
+    pub stack: Vec<String>,
 }

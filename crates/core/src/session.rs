@@ -273,7 +273,9 @@ impl<'a> Session<'a> {
     ) -> Result<(), Stop> {
         match failure.filter(|error| error.class.is_harm()) {
             Some(error) => {
-                let harm = Harm { statement: statement(), sql: self.sql.clone(), error: error.clone() };
+                let stack = self.engine.stack();
+                let harm =
+                    Harm { statement: statement(), sql: self.sql.clone(), error: error.clone(), stack };
                 Err(Stop::Harm(Box::new(harm)))
             }
             None => Ok(()),

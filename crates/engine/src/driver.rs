@@ -56,6 +56,11 @@ pub(crate) trait Driver: Sync {
     /// Makes what is opened out of what was downloaded. Returns the version that the engine says it has.
     fn install(&self, arrival: &mut Arrival) -> Result<String, EngineError>;
 
+    /// How a version that was obtained came to be, for those who want to have the same one.
+    fn how_built(&self) -> String {
+        "from its published packages".to_string()
+    }
+
     /// Opens the engine inside this program.
     fn open_bundled(&self, product: &'static Product) -> Opened {
         Err(product.not_started("it is not built in"))

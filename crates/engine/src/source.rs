@@ -63,6 +63,18 @@ impl Source {
         }
     }
 
+    /// How it was built, as far as that is known: to follow its version in a report.
+    pub fn provenance(&self) -> String {
+        let how = || product::by_name(&self.engine).map(|product| product.driver.how_built());
+        match &self.location {
+            Location::Bundled | Location::Local { version: Some(_), .. } => {
+                how().unwrap_or_else(|_| "from its published packages".to_string())
+            }
+            Location::Local { version: None, .. } => "a local build".to_string(),
+            Location::Server(_) => "a running server".to_string(),
+        }
+    }
+
     /// What is opened on this machine: a shared library, or a directory of a server's programs.
     pub fn path(&self) -> Option<&Path> {
         match &self.location {

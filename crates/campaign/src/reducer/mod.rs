@@ -85,6 +85,7 @@ impl Job<'_> {
             Some((case, evidence)) => triage::signature(case, evidence),
             None => triage::signature(&smaller.case, &smaller.evidence),
         });
+        smaller.triage.with_defaults = self.with_defaults(&smaller, checker)?;
         if let Some(note) = &mut smaller.triage.reduction {
             // A clock tells no more than that.
             note.seconds = Some((started.elapsed().as_secs_f64() * 1e3).round() / 1e3);
@@ -92,12 +93,30 @@ impl Job<'_> {
         Ok(Reduced::Confirmed(Box::new(smaller)))
     }
 
+    /// Whether it fails with the engine's own settings as well, where Dissent makes others.
+    fn with_defaults(&self, finding: &Finding, checker: &mut Checker) -> anyhow::Result<Option<bool>> {
+        let defaults = &self.dialect.engine.defaults;
+        if defaults.is_empty() {
+            return Ok(None);
+        }
+        let mut case = finding.case.clone();
+        let set = |text: &String| import::statement(text, 1, self.dialect).statement;
+        case.setup = defaults.iter().map(set).chain(case.setup).collect();
+        Ok(match checker.check(&case)? {
+            Answer::Fails { evidence, .. } => Some(evidence.class == finding.evidence.class),
+            Answer::Holds { setup_failures } if setup_failures.is_empty() => Some(false),
+            Answer::Holds { .. } | Answer::CannotTell { .. } => None,
+        })
+    }
+
     /// The finding as it fails here, or why it does not: without statements that do nothing, and with trees for
     /// texts, where it still fails so.
     fn confirm(&self, finding: &Finding, checker: &mut Checker) -> anyhow::Result<Result<Confirmed, String>> {
         let class = finding.evidence.class;
-        let failures = match checker.check(&finding.case)? {
-            Answer::Fails { evidence, setup_failures } if evidence.class == class => setup_failures,
+        let (evidence, failures) = match checker.check(&finding.case)? {
+            Answer::Fails { evidence, setup_failures } if evidence.class == class => {
+                (evidence, setup_failures)
+            }
             other => return Ok(Err(why_unstable(&other))),
         };
         let mut case = finding.case.clone();
@@ -113,7 +132,7 @@ impl Job<'_> {
         let case = read_texts(case, self.dialect, |candidate| {
             Ok(checker.check(candidate)?.fails_as(class, failures_allowed))
         })?;
-        Ok(Ok(Confirmed { case, failures_allowed }))
+        Ok(Ok(Confirmed { case, evidence, failures_allowed }))
     }
 
     /// The smallest form within the allowance, and what that took.
@@ -151,7 +170,7 @@ impl Job<'_> {
             reduce::reduce(confirmed.case, self.dialect, reduce::all(), &budget, &mut still_fails)
                 .map_err(|trouble| anyhow!(trouble))?;
         let mut smaller = finding.clone();
-        smaller.evidence = best.map_or_else(|| finding.evidence.clone(), |evidence| *evidence);
+        smaller.evidence = *best.unwrap_or(confirmed.evidence);
         smaller.triage.reduction = Some(ReductionNote {
             checks,
             complete: reduction.complete && goes_on,
@@ -198,6 +217,8 @@ impl Job<'_> {
 /// A finding that fails in a new process.
 struct Confirmed {
     case: TestCase,
+    /// What is seen now, which a finding of an earlier version may not hold.
+    evidence: Box<Evidence>,
     /// How many statements of its setup may fail.
     failures_allowed: usize,
 }

@@ -19,7 +19,9 @@ use std::rc::Rc;
 
 use anyhow::{Context, anyhow};
 use dissent_core::dialect::Dialect;
+use dissent_core::engine::{Engine, Reply};
 use dissent_core::session::Journal as StatementJournal;
+use dissent_core::sql::Value;
 
 use fault::Fault;
 use journal::Journal;
@@ -96,7 +98,11 @@ fn perform(job: Job, input: StdinLock, events: &mut Events) -> anyhow::Result<()
     let mut engine = job.source.open()?;
     let mut dialect = Dialect::load(&job.dialect, engine.version())?;
     dialect.discover(&mut engine).map_err(|trouble| anyhow!(trouble))?;
-    events.send(&Event::Ready { engine_version: engine.version().to_string() })?;
+    let about = match job.task {
+        Task::Open => about(&mut *engine, &dialect),
+        _ => None,
+    };
+    events.send(&Event::Ready { engine_version: engine.version().to_string(), about })?;
     match job.task {
         Task::Open => Ok(()),
         Task::Hunt(task) => hunt::run(&task, engine, dialect, writer, events),
@@ -104,6 +110,17 @@ fn perform(job: Job, input: StdinLock, events: &mut Events) -> anyhow::Result<()
         Task::CheckSubjects(task) => subjects::run(&task, engine, &dialect, writer, input, events),
         Task::CheckScripts(task) => scripts::run(&task, engine, &dialect, writer, events),
         Task::Replay { case, origin } => replay::run(&case, origin, engine, &dialect, writer, events),
+    }
+}
+
+/// All that an engine says of its version and build.
+fn about(engine: &mut dyn Engine, dialect: &Dialect) -> Option<String> {
+    match engine.execute(dialect.engine.about.as_deref()?) {
+        Ok(Reply::Rows(rows)) => match rows.single() {
+            Some(Value::Text(text)) => Some(text.clone()),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

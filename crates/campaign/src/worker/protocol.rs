@@ -95,6 +95,8 @@ pub enum Event {
     /// The engine is open.
     Ready {
         engine_version: String,
+        /// All that it says of its version and build, for a task that asks for nothing else.
+        about: Option<String>,
     },
     /// What happened since the last of these.
     Progress(Box<Tally>),

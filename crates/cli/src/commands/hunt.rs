@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::Context;
 use dissent_campaign::{Campaign, Config, Outcome};
+use dissent_core::report::export;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
@@ -22,6 +23,10 @@ pub fn run(args: HuntArgs) -> anyhow::Result<u8> {
     let outcome = campaign.run(&mut progress)?;
     drop(progress);
     print(&outcome, args.summary, &directory)?;
+    if let Some(path) = &args.junit {
+        let junit = export::by_name("junit").context("no exporter for JUnit")?;
+        super::report::write(directory.as_ref(), junit, path)?;
+    }
     let found = outcome.new_bugs().next().is_some();
     match outcome.trouble {
         Some(error) => Err(error),

@@ -12,6 +12,7 @@ mod probe;
 mod reduce;
 mod replay;
 mod report;
+mod shell;
 mod stats;
 
 use anyhow::bail;
@@ -31,6 +32,7 @@ pub fn run(command: Command) -> anyhow::Result<u8> {
         Command::Bisect(args) => bisect::run(args),
         Command::Findings(args) => findings::run(args),
         Command::Report(args) => report::run(args),
+        Command::Shell(args) => shell::run(args),
         Command::Known(args) => known::run(args),
         Command::Engines(args) => engines::run(args),
         Command::Oracles => oracles::run(),

@@ -3,21 +3,24 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
-use dissent_campaign::{record, store};
+use dissent_campaign::{CheckOutcome, Replay, record, replay, store};
 use dissent_core::dialect::Dialect;
-use dissent_core::finding::Finding;
-use dissent_core::report::export::{self, Exported};
+use dissent_core::finding::{Finding, Newest};
+use dissent_core::report::export::{Exported, Exporter};
 
+use super::obtain_for;
 use crate::args::ReportArgs;
+use crate::progress::LiveLine;
 
 pub fn run(args: ReportArgs) -> anyhow::Result<u8> {
-    let exporter = export::exporters().iter().find(|exporter| exporter.name() == args.format);
-    let exporter = exporter.with_context(|| format!("unknown format '{}'", args.format))?;
-    let findings = read(&args.directory.map_or_else(store::newest, Ok)?)?;
-    let exported: Vec<Exported> =
-        findings.iter().map(|(id, finding, dialect)| Exported { id, finding, dialect }).collect();
-    let text = exporter.export(&exported);
+    let directory = args.directory.clone().map_or_else(store::newest, Ok)?;
+    let mut findings = read(&directory)?;
+    if args.check_newest {
+        for found in &mut findings {
+            check_newest(found, &args)?;
+        }
+    }
+    let text = export(&findings, args.format.0);
     match &args.out {
         Some(path) => record::replace(path, &text)?,
         None => std::io::stdout().lock().write_all(text.as_bytes())?,
@@ -25,8 +28,30 @@ pub fn run(args: ReportArgs) -> anyhow::Result<u8> {
     Ok(if findings.is_empty() { crate::NOTHING_FOUND } else { crate::FOUND })
 }
 
+/// Writes the bugs of a campaign that nobody knew, in one of the forms.
+pub(super) fn write(campaign: &Path, exporter: &dyn Exporter, out: &Path) -> anyhow::Result<()> {
+    record::replace(out, &export(&read(campaign)?, exporter))
+}
+
+struct Found {
+    id: String,
+    directory: PathBuf,
+    finding: Finding,
+    dialect: Dialect,
+}
+
+fn export(findings: &[Found], exporter: &dyn Exporter) -> String {
+    let shown: Vec<String> = findings.iter().map(|found| found.directory.display().to_string()).collect();
+    let exported: Vec<Exported> = findings
+        .iter()
+        .zip(&shown)
+        .map(|(Found { id, finding, dialect, .. }, directory)| Exported { id, directory, finding, dialect })
+        .collect();
+    exporter.export(&exported)
+}
+
 /// One finding, or those of a campaign that are bugs nobody knew.
-fn read(directory: &Path) -> anyhow::Result<Vec<(String, Finding, Dialect)>> {
+fn read(directory: &Path) -> anyhow::Result<Vec<Found>> {
     let mut directories = vec![finding_directory(directory)];
     if store::is_campaign(directory) {
         let known: Vec<String> = store::read_bugs(directory)?
@@ -38,18 +63,41 @@ fn read(directory: &Path) -> anyhow::Result<Vec<(String, Finding, Dialect)>> {
         directories.retain(|path| !known.contains(&name(path)));
     }
     directories
-        .iter()
-        .map(|path| {
-            let finding = record::read(path)?;
+        .into_iter()
+        .map(|directory| {
+            let finding = record::read(&directory)?;
             let dialect = Dialect::load(&finding.dialect, &finding.engine_version)?;
-            Ok((name(path), finding, dialect))
+            Ok(Found { id: name(&directory), directory, finding, dialect })
         })
         .collect()
 }
 
+/// Replays a finding on the newest version of its engine, and keeps what came of it.
+fn check_newest(found: &mut Found, args: &ReportArgs) -> anyhow::Result<()> {
+    let Found { finding, directory, dialect, .. } = found;
+    // By the name of the dialect alone: whatever target the file names is not asked.
+    let target = finding.dialect.clone();
+    let tested = obtain_for(finding, Some(&target), &args.limits, &mut LiveLine::new())?;
+    let fails = match replay(finding, &tested)? {
+        Replay::Fatal { .. } => true,
+        Replay::Checked(replayed) => match replayed.outcome {
+            CheckOutcome::Differs(_) => true,
+            _ if !replayed.setup_failures.is_empty() => return Ok(()),
+            CheckOutcome::CannotTell(_) => return Ok(()),
+            _ => false,
+        },
+    };
+    finding.triage.newest = Some(Newest { version: tested.engine_version, fails });
+    record::annotate(directory, finding, dialect)
+}
+
 /// A finding may be named by its file too.
 fn finding_directory(path: &Path) -> PathBuf {
-    if path.is_file() { path.parent().unwrap_or(Path::new(".")).to_path_buf() } else { path.to_path_buf() }
+    match (path.is_file(), path.parent()) {
+        (true, Some(parent)) if parent != Path::new("") => parent.to_path_buf(),
+        (true, _) => PathBuf::from("."),
+        (false, _) => path.to_path_buf(),
+    }
 }
 
 fn name(directory: &Path) -> String {

@@ -63,7 +63,7 @@ fn words(line: &str) -> Option<Vec<String>> {
         match (c, quote) {
             ('"' | '\'', None) => (quote, word) = (Some(c), Some(word.unwrap_or_default())),
             (c, Some(open)) if c == open => quote = None,
-            ('#' | '>' | '|' | '&' | ';', None) if word.is_none() => break,
+            ('#' | '<' | '>' | '|' | '&' | ';', None) if word.is_none() => break,
             (' ', None) => words.extend(word.take()),
             (c, _) => word.get_or_insert_default().push(c),
         }

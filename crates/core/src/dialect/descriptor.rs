@@ -41,6 +41,22 @@ pub struct Descriptor {
     /// How a session limits the time of its statements. Absent: they are interrupted from outside.
     #[serde(default)]
     pub time_limit: Option<TimeLimit>,
+    /// What every session begins with because answers depend on it. A script for the engine's own shell has it too.
+    #[serde(default)]
+    pub session: Vec<String>,
+    /// What sets a session back to how the engine comes.
+    #[serde(default)]
+    pub defaults: Vec<String>,
+    /// The query for all that the engine says of its own version and build, in one column.
+    #[serde(default)]
+    pub about: Option<String>,
+    /// The engine's own shell: `sqlite3`.
+    #[serde(default)]
+    pub shell: Option<String>,
+    /// How that shell is given a parameter, where there is no PREPARE in SQL: `{number}` from 1, the `{value}` as a
+    /// literal, `{quoted}` the same in double quotes.
+    #[serde(default)]
+    pub bind: Option<String>,
     /// Codes of errors that the driver does not know, or knows as something else.
     #[serde(default)]
     pub errors: BTreeMap<ErrorClass, Vec<String>>,

@@ -52,7 +52,7 @@ fn upgrade(json: &mut Json) -> Result<(), serde_json::Error> {
     let mut error = None;
     if let Some(Json::Object(evidence)) = finding.get_mut("evidence") {
         let failure = failure(evidence)?;
-        if let Failure::OneSided { error: found } | Failure::Harm { error: found } = &failure {
+        if let Failure::OneSided { error: found } | Failure::Harm { error: found, .. } = &failure {
             error = Some(found.clone());
         }
         evidence.insert("failure".to_string(), serde_json::to_value(failure)?);
@@ -84,7 +84,7 @@ fn failure(evidence: &mut Map<String, Json>) -> Result<Failure, serde_json::Erro
         _ => None,
     };
     Ok(match (class, error) {
-        (Class::InternalError, Some(error)) => Failure::Harm { error },
+        (Class::InternalError, Some(error)) => Failure::Harm { error, stack: Vec::new() },
         (_, Some(error)) => Failure::OneSided { error },
         (_, None) => Failure::Described(sentence),
     })

@@ -60,7 +60,7 @@ impl Evidence {
     /// The engine's message, if the failure is an error.
     pub fn error(&self) -> Option<&SqlError> {
         match &self.failure {
-            Failure::OneSided { error } | Failure::Harm { error } => Some(error),
+            Failure::OneSided { error } | Failure::Harm { error, .. } => Some(error),
             _ => None,
         }
     }
@@ -118,6 +118,9 @@ pub enum Failure {
     Harm {
         /// What it said last.
         error: SqlError,
+        /// Where it was when it died, the innermost function first, if its log tells.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        stack: Vec<String>,
     },
     /// The process with the engine died.
     Death {
@@ -153,7 +156,7 @@ pub struct Side {
 /// One way of asking, and the answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Arm {
-    /// What this arm stands for: `optimised`, `partition: p IS NULL`.
+    /// What this arm stands for: `the predicate in WHERE`, `rows where p IS NULL`.
     pub label: String,
     /// The statement as it was sent.
     pub sql: String,
@@ -162,13 +165,6 @@ pub struct Arm {
     /// The engine's plan for it, where it could be had.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<String>,
-}
-
-impl Arm {
-    /// Whether it was a query of the check, not a statement that ran between two.
-    pub fn returned_rows(&self) -> bool {
-        matches!(self.outcome, ArmOutcome::Rows(_))
-    }
 }
 
 /// An answer as evidence keeps it.
@@ -281,6 +277,42 @@ pub struct Triage {
     /// Which versions fail, once bisected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history: Option<History>,
+    /// Whether the newest version fails, once it was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub newest: Option<Newest>,
+    /// Whether it fails with the settings that the engine comes with, where Dissent tests with others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub with_defaults: Option<bool>,
+    /// What is known of the engine that was tested beyond its version.
+    #[serde(default, skip_serializing_if = "EngineNote::is_empty")]
+    pub engine: EngineNote,
+}
+
+/// What an engine says of itself, and where it came from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EngineNote {
+    /// Its full version, with the source or the compiler if it tells: `3.30.1 2019-10-10 20:19:45 18db032d…`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
+    /// How it was built: `compiled by Dissent with -O2 -DSQLITE_ENABLE_STAT4`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub built: Option<String>,
+}
+
+impl EngineNote {
+    /// Nothing is known.
+    pub fn is_empty(&self) -> bool {
+        *self == EngineNote::default()
+    }
+}
+
+/// A replay on the newest version of the engine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Newest {
+    /// That version.
+    pub version: String,
+    /// It fails there too.
+    pub fails: bool,
 }
 
 /// What a reduced finding has in common with others of the same cause.

@@ -20,11 +20,13 @@ use std::collections::BTreeSet;
 
 pub use kit::given::Given;
 
+use crate::dialect::Dialect;
 use crate::engine::{Rows, Stop, Trouble};
 use crate::features::Features;
 use crate::finding::{ArmOutcome, Evidence, Verdict};
 use crate::generate::{Generator, Named};
 use crate::session::Session;
+use crate::sql::Value;
 use crate::subject::{Proposal, Subject, TestCase};
 
 /// A way to ask the same question twice.
@@ -78,6 +80,11 @@ pub trait Oracle: Sync {
         None
     }
 
+    /// The failure as a script, where the arms as they ran are not one that the engine's own shell can run.
+    fn script(&self, _case: &TestCase, _evidence: &Evidence, _dialect: &Dialect) -> Option<Vec<Step>> {
+        None
+    }
+
     /// What is wrong where nobody can tell which arm is, to follow "the result of LEFT JOIN".
     fn complaint(&self, _case: &TestCase) -> String {
         "depends on how the query is written".to_string()
@@ -91,8 +98,23 @@ pub struct Expected {
     pub arm: usize,
     /// What it should have returned.
     pub rows: Rows,
+    /// The arm that tells.
+    pub by: usize,
     /// Why that is so, as a sentence without its full stop.
     pub why: &'static str,
+}
+
+/// A part of a script for the engine's own shell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// What comes next, for the reader.
+    Label(String),
+    /// A statement.
+    Run(String),
+    /// The value of a parameter of the statements that follow, numbered from 1.
+    Bind(usize, Value),
+    /// Here the arm of this number has returned what it returned.
+    Outcome(usize),
 }
 
 /// The arms that returned rows, with their places in the evidence: what ran between them is left out.

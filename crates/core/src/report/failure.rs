@@ -31,7 +31,7 @@ pub fn failure(evidence: &Evidence) -> String {
             )
         }
         Failure::OneSided { error } => format!("One fails, the other does not: {}", error.message),
-        Failure::Harm { error } => match evidence.class {
+        Failure::Harm { error, .. } => match evidence.class {
             crate::finding::Class::Crash => {
                 format!("The connection to the server is lost: {}", error.message)
             }
@@ -52,7 +52,7 @@ pub fn failure(evidence: &Evidence) -> String {
         Failure::Described(sentence) => sentence.clone(),
     };
     match &evidence.explanation {
-        Some(explanation) => format!("{told} Likely wrong: {explanation}."),
+        Some(explanation) => format!("{told} Likely {explanation}."),
         None => told,
     }
 }

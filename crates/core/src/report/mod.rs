@@ -10,8 +10,9 @@ mod identity;
 mod markdown;
 pub mod measure;
 mod parts;
+mod plans;
+mod results;
 mod script;
-mod table;
 mod title;
 
 #[cfg(test)]
@@ -19,8 +20,8 @@ mod tests;
 
 pub use failure::failure;
 pub use history::history;
-pub use identity::id;
-pub use markdown::report;
+pub use identity::{fingerprint, id};
+pub use markdown::{body, report};
 pub use script::{ROWS_SHOWN, outcome_lines, repro, setup_statements};
 pub use title::title;
 

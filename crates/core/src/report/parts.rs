@@ -219,7 +219,7 @@ impl Visitor for Reader {
     fn body(&mut self, body: &Body) {
         if let Body::Compound { op, .. } = body {
             self.head(
-                3,
+                1,
                 match op {
                     SetOp::Union => "UNION",
                     SetOp::Intersect => "INTERSECT",

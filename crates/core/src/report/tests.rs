@@ -5,7 +5,7 @@ use crate::finding::{
     Arm, ArmOutcome, Class, Evidence, FINDING_FORMAT, Failure, Finding, History, Origin, ReductionNote, Side,
     Signature,
 };
-use crate::sql::{Statement, Value};
+use crate::sql::{BinaryOp, Expr, Statement, Value};
 use crate::subject::{Subject, TestCase};
 
 fn finding(class: Class, setup: &[&str], arms: Vec<Arm>) -> Finding {
@@ -140,7 +140,7 @@ fn a_long_plan_is_folded_away() {
     let mut long = wrong_rows();
     long.evidence.arms[0].plan = Some("SCAN t0\n".repeat(40));
     let text = report(&long, &sqlite());
-    assert!(text.contains("<details><summary>Plan (40 lines)</summary>"), "{text}");
+    assert!(text.contains("<details><summary>Plans (44 lines)</summary>"), "{text}");
 }
 
 fn exported(name: &str) -> String {
@@ -150,8 +150,13 @@ fn exported(name: &str) -> String {
     counts.evidence.arms = vec![counted("optimised", 2), counted("reference", 3)];
     let (crash, dialect) = (crash(), sqlite());
     let findings = [
-        export::Exported { id: "norec-wrong-rows-1", finding: &counts, dialect: &dialect },
-        export::Exported { id: "crash-1", finding: &crash, dialect: &dialect },
+        export::Exported {
+            id: "norec-wrong-rows-1",
+            directory: "out/findings/1",
+            finding: &counts,
+            dialect: &dialect,
+        },
+        export::Exported { id: "crash-1", directory: "out/findings/1", finding: &crash, dialect: &dialect },
     ];
     let exporter = export::exporters().iter().find(|exporter| exporter.name() == name).unwrap();
     exporter.export(&findings)
@@ -197,7 +202,12 @@ fn a_benchmark_of_reductions() {
     large.triage.reduction = note(300, None);
     let unreduced = crash();
     let findings = [("a", &small), ("b", &large), ("c", &unreduced)];
-    let findings = findings.map(|(id, finding)| export::Exported { id, finding, dialect: &dialect });
+    let findings = findings.map(|(id, finding)| export::Exported {
+        id,
+        directory: "out/findings/1",
+        finding,
+        dialect: &dialect,
+    });
     insta::assert_snapshot!(measure::reductions(&findings));
 }
 
@@ -225,7 +235,8 @@ fn signatures_against_versions() {
         dated(["compare", "row-value"], "3.24.0", Some("3.31.0")),
         dated(["compare", "left-join"], "3.24.0", None),
     ];
-    let exported = |finding| export::Exported { id: "a", finding, dialect: &dialect };
+    let exported =
+        |finding| export::Exported { id: "a", directory: "out/findings/1", finding, dialect: &dialect };
     let exported: Vec<export::Exported> = findings.iter().map(exported).collect();
     insta::assert_snapshot!(measure::signatures(&exported));
 }
@@ -274,7 +285,7 @@ fn found(dialect: &Dialect, oracle: &str, setup: &str, test: &str, failure: Fail
         statements.map(|imported| imported.statement).collect()
     };
     let class = match &failure {
-        Failure::Harm { error } if error.class == ErrorClass::Internal => Class::InternalError,
+        Failure::Harm { error, .. } if error.class == ErrorClass::Internal => Class::InternalError,
         Failure::Harm { .. } | Failure::Death { .. } => Class::Crash,
         Failure::Hang { .. } => Class::Hang,
         Failure::OneSided { .. } => Class::ErrorDivergence,
@@ -406,7 +417,7 @@ fn titles_name_what_is_wrong() {
             "crash",
             "CREATE TABLE t0(c0 INT);",
             "SELECT 0 FROM t0 GROUP BY c0 HAVING 1 AND NOT c0",
-            Failure::Harm { error: error(ErrorClass::ConnectionLost, "gone") },
+            Failure::Harm { error: error(ErrorClass::ConnectionLost, "gone"), stack: Vec::new() },
         ),
         (
             &sqlite,
@@ -427,7 +438,10 @@ fn titles_name_what_is_wrong() {
             "crash",
             "CREATE TABLE t0(c0 PRIMARY KEY) WITHOUT ROWID; ALTER TABLE t0 ADD COLUMN c1 DEFAULT '';",
             "SELECT 0 FROM t0 NATURAL JOIN t0",
-            Failure::Harm { error: error(ErrorClass::Internal, "database disk image is malformed") },
+            Failure::Harm {
+                error: error(ErrorClass::Internal, "database disk image is malformed"),
+                stack: Vec::new(),
+            },
         ),
         (
             &mysql,
@@ -456,4 +470,110 @@ fn titles_name_what_is_wrong() {
         })
         .collect();
     insta::assert_snapshot!(titles.join("\n"));
+}
+
+#[test]
+fn export_to_sarif() {
+    insta::assert_snapshot!(exported("sarif"));
+}
+
+#[test]
+fn export_to_github_annotations() {
+    insta::assert_snapshot!(exported("github-annotations"));
+}
+
+#[test]
+fn export_to_github_issues() {
+    let lines = exported("github-issue");
+    let issues: Vec<serde_json::Value> =
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(issues.len(), 2);
+    let fingerprint = issues[0]["fingerprint"].as_str().unwrap();
+    assert!(issues[0]["body"].as_str().unwrap().contains(fingerprint));
+    assert_eq!(issues[0]["title"], "WHERE with LIKE loses a row");
+    assert_eq!(issues[1]["labels"], serde_json::json!(["dissent", "crash"]));
+}
+
+#[test]
+fn a_fingerprint_is_that_of_the_bug() {
+    let signed = |finding: Finding, feature: &str| {
+        let mut finding = finding;
+        finding.triage.signature = Some(Signature {
+            fails: "wrong-result".to_string(),
+            message: Vec::new(),
+            features: [feature.to_string()].into(),
+        });
+        fingerprint(&finding)
+    };
+    let mut newer = wrong_rows();
+    newer.engine_version = "3.31.0".to_string();
+    newer.case.setup.clear();
+    assert_eq!(signed(wrong_rows(), "like"), signed(newer, "like"));
+    assert_ne!(signed(wrong_rows(), "like"), signed(wrong_rows(), "between"));
+    assert_eq!(fingerprint(&wrong_rows()).len(), 16);
+}
+
+/// A query with two parameters that was asked as it is written and prepared.
+fn prepared(dialect: &Dialect) -> Finding {
+    let mut finding = found(
+        dialect,
+        "epsc",
+        "",
+        "CREATE TABLE t0(c0 INT); INSERT INTO t0 VALUES (7); SELECT c0 FROM t0 WHERE c0 = 1",
+        sides(&[], &[&[7]]),
+    );
+    let bound =
+        Expr::binary(BinaryOp::Eq, Expr::bare_column("c0"), Expr::Bound(Value::Text("it's".to_string())));
+    let Some(Statement::Query(query)) = finding.case.subject.tests.last_mut() else { panic!() };
+    query.as_select_mut().unwrap().filter = Some(bound);
+    finding
+}
+
+#[test]
+fn prepared_statements_are_written_as_shells_run_them() {
+    let scripts = ["sqlite", "mysql", "postgres", "duckdb"].map(|name| {
+        let dialect = Dialect::load(name, "99").unwrap();
+        repro(&prepared(&dialect), &dialect)
+    });
+    insta::assert_snapshot!(scripts.join("\n"));
+}
+
+/// A partition that lost its row, and the reference that says so.
+#[test]
+fn the_wrong_partition_is_shown_alone() {
+    let dialect = sqlite();
+    let mut finding = found(
+        &dialect,
+        "tlp-where",
+        "CREATE TABLE t0(c0); INSERT INTO t0 VALUES (1);",
+        "SELECT c0 FROM t0",
+        sides(&[&[1]], &[]),
+    );
+    let one = Value::Int(1);
+    let asked = |label: &str, sql: &str, columns: usize, values: Vec<Value>| {
+        arm(label, sql, rows(columns, values), Some("SCAN t0"))
+    };
+    finding.evidence.relation =
+        "the rows where p, NOT p and p IS NULL hold are together all rows of the query".to_string();
+    finding.evidence.arms = vec![
+        asked("all rows", "SELECT c0 FROM t0", 1, vec![one.clone()]),
+        asked("rows where p", "SELECT c0 FROM t0 WHERE c0 BETWEEN 0 AND 2", 1, vec![]),
+        asked("rows where NOT p", "SELECT c0 FROM t0 WHERE NOT c0 BETWEEN 0 AND 2", 1, vec![]),
+        asked("rows where p IS NULL", "SELECT c0 FROM t0 WHERE (c0 BETWEEN 0 AND 2) IS NULL", 1, vec![]),
+        asked(
+            "every row, and whether p, NOT p and p IS NULL are true of it",
+            "SELECT c0, (c0 BETWEEN 0 AND 2) IS TRUE, (NOT c0 BETWEEN 0 AND 2) IS TRUE, ((c0 BETWEEN 0 AND 2) IS NULL) IS TRUE FROM t0",
+            4,
+            vec![one.clone(), one, Value::Int(0), Value::Int(0)],
+        ),
+    ];
+    finding.triage.engine.about = Some("3.30.1 2019-10-10 20:19:45 18db032d05".to_string());
+    finding.triage.history = Some(History {
+        last_good: Some("3.28.0".to_string()),
+        first_bad: "3.29.0".to_string(),
+        last_bad: "3.30.1".to_string(),
+        first_good: Some("3.31.0".to_string()),
+        ..History::default()
+    });
+    insta::assert_snapshot!(report(&finding, &dialect));
 }

@@ -1,12 +1,12 @@
 //! The title of a finding: what is wrong, in plain words, made of the evidence and of the reduced test case.
 
-use super::one_line;
 use super::parts::Parts;
+use super::{one_line, results};
 use crate::dialect::Dialect;
 use crate::engine::{Rows, SqlError};
-use crate::finding::{Class, Evidence, Failure, Finding, Side};
+use crate::finding::{ArmOutcome, Class, Evidence, Failure, Finding};
 use crate::import;
-use crate::oracle::{self, crash};
+use crate::oracle::{self, Expected, crash};
 use crate::sql::{Statement, Value};
 use crate::subject::TestCase;
 
@@ -16,10 +16,11 @@ pub const LONGEST: usize = 90;
 /// What is wrong, in at most `LONGEST` characters: `LEFT JOIN with BETWEEN and a partial index loses rows`.
 pub fn title(finding: &Finding, dialect: &Dialect) -> String {
     let evidence = &finding.evidence;
-    let parts = Parts::of(&blamed(finding, dialect), dialect);
     let oracle = oracle::by_name(&finding.case.subject.oracle);
+    let expected = oracle.and_then(|oracle| oracle.expected(evidence));
+    let parts = Parts::of(&blamed(finding, expected.as_ref(), dialect), dialect);
     match &evidence.failure {
-        Failure::Harm { error } if evidence.class == Class::InternalError => {
+        Failure::Harm { error, .. } if evidence.class == Class::InternalError => {
             told(&parts, &internal_error(error))
         }
         Failure::Harm { .. } => told(&parts, &crash_of(dialect)),
@@ -28,8 +29,8 @@ pub fn title(finding: &Finding, dialect: &Dialect) -> String {
         Failure::Hang { .. } => told(&parts, "does not finish"),
         Failure::OneSided { error } => told(&parts, &one_sided(error)),
         _ if evidence.class == Class::Crash => told(&parts, &crash_of(dialect)),
-        _ => match oracle.and_then(|oracle| oracle.expected(evidence)) {
-            Some(expected) => told(&parts, &wrong(evidence, expected.arm, &expected.rows, &parts)),
+        _ => match expected {
+            Some(expected) => told(&parts, &wrong(evidence, &expected, &parts)),
             None => {
                 let complaint = oracle.map(|oracle| oracle.complaint(&finding.case));
                 let complaint =
@@ -40,20 +41,29 @@ pub fn title(finding: &Finding, dialect: &Dialect) -> String {
     }
 }
 
-/// The test case, but where one statement did all the harm it is about that one.
-fn blamed(finding: &Finding, dialect: &Dialect) -> TestCase {
+/// The test case about the one statement that is wrong, where it is known. How an oracle counts or marks rows is not
+/// what is wrong.
+fn blamed(finding: &Finding, expected: Option<&Expected>, dialect: &Dialect) -> TestCase {
     let mut case = finding.case.clone();
     let harmed = matches!(finding.evidence.failure, Failure::Harm { .. } | Failure::Death { .. });
-    if harmed
-        && case.subject.oracle != crash::NAME
-        && let Some(arm) = finding.evidence.arms.last()
-    {
-        let statement = import::statement(&arm.sql, 1, dialect).statement;
-        if !matches!(statement, Statement::Raw(_)) {
-            case.subject = crash::subject(statement);
-        }
+    let subject = &mut case.subject;
+    let arm = match expected {
+        _ if subject.oracle == crash::NAME => None,
+        _ if harmed => finding.evidence.arms.last(),
+        Some(expected) if !counts(&finding.evidence) => finding.evidence.arms.get(expected.arm),
+        _ => None,
+    };
+    let statement = arm.map(|arm| import::statement(&arm.sql, 1, dialect).statement);
+    if let Some(statement) = statement.filter(|statement| !matches!(statement, Statement::Raw(_))) {
+        subject.tests.retain(|test| !harmed && !matches!(test, Statement::Query(_)));
+        subject.tests.push(statement);
+        subject.exprs.clear();
     }
     case
+}
+
+fn counts(evidence: &Evidence) -> bool {
+    matches!(evidence.failure, Failure::Counts { .. })
 }
 
 fn crash_of(dialect: &Dialect) -> String {
@@ -71,54 +81,54 @@ fn one_sided(error: &SqlError) -> String {
     format!("fails in one of two equivalent forms: {}", short_message(error))
 }
 
+const OWN_WORD: &str = "internal error: ";
+
 /// As much of the engine's words as a title has room for.
 fn short_message(error: &SqlError) -> String {
-    cut(&one_line(error.message.trim().trim_end_matches('.')), 48)
+    let message = error.message.trim().trim_end_matches('.');
+    // Some engines say so themselves.
+    let prefix = message.get(..OWN_WORD.len()).filter(|start| start.eq_ignore_ascii_case(OWN_WORD));
+    cut(&one_line(&message[prefix.map_or(0, str::len)..]), 44)
 }
 
 /// What a likely wrong answer has too much or too little of.
-fn wrong(evidence: &Evidence, arm: usize, expected: &Rows, parts: &Parts) -> String {
-    let (lost, extra) = match &evidence.failure {
+fn wrong(evidence: &Evidence, expected: &Expected, parts: &Parts) -> String {
+    let ArmOutcome::Rows(actual) = &evidence.arms[expected.arm].outcome else {
+        return "fails".to_string();
+    };
+    let (lost, extra) = match evidence.failure {
         Failure::Counts { first, second } => (second - first, first - second),
-        Failure::Rows { first, second } => {
-            // The sides are in the order of the arms that returned rows.
-            let is_first = evidence.arms[..arm].iter().all(|before| !before.returned_rows());
-            let (mine, other) = if is_first { (first, second) } else { (second, first) };
-            if let Some(values) = single_values(mine, other) {
+        _ => {
+            if let Some(values) = single_values(actual, &expected.rows) {
                 return values;
             }
-            (other.only as i64, mine.only as i64)
+            let count = |rows: &Rows, other: &Rows| {
+                results::only_here(rows, other).into_iter().filter(|only| *only).count() as i64
+            };
+            (count(&expected.rows, actual), count(actual, &expected.rows))
         }
-        _ => (0, 0),
     };
     let filtered = parts.filters && parts.heads.iter().all(|head| head.ends_with("JOIN"));
+    let none = actual.is_empty();
     match (lost, extra) {
-        (1.., 1..) if evidence.class == Class::Representation => {
-            "returns equal values of another type".to_string()
-        }
-        (1.., 1..) if lost == extra => "returns wrong values".to_string(),
-        (1, ..=0) if expected.len() > 1 => "loses a row".to_string(),
-        (1, ..=0) => "returns no row instead of one".to_string(),
-        (1.., ..=0) => "loses rows".to_string(),
-        (..=0, 1) if filtered => "returns a row that WHERE excludes".to_string(),
-        (..=0, 1..) if filtered => "returns rows that WHERE excludes".to_string(),
-        (..=0, 1) => "returns an extra row".to_string(),
-        (..=0, 1..) => "returns extra rows".to_string(),
-        _ => "returns wrong rows".to_string(),
+        (1.., 1..) if evidence.class == Class::Representation => "returns equal values of another type",
+        (1.., 1..) if lost == extra => "returns wrong values",
+        (1, ..=0) if none => "returns no row instead of one",
+        (1, ..=0) => "loses a row",
+        (1.., ..=0) => "loses rows",
+        (..=0, 1) if filtered => "returns a row that WHERE excludes",
+        (..=0, 1..) if filtered => "returns rows that WHERE excludes",
+        (..=0, 1) => "returns an extra row",
+        (..=0, 1..) => "returns extra rows",
+        _ => "returns wrong rows",
     }
+    .to_string()
 }
 
 /// Two results of one value each.
-fn single_values(mine: &Side, other: &Side) -> Option<String> {
-    let single = |side: &Side| match (side.rows, side.examples.as_slice()) {
-        (1, [row]) => match row.as_slice() {
-            [value] => Some(short_value(value)),
-            _ => None,
-        },
-        _ => None,
-    };
-    let (mine, other) = (single(mine)?, single(other)?);
-    (mine != other).then(|| format!("returns {mine} instead of {other}"))
+fn single_values(actual: &Rows, expected: &Rows) -> Option<String> {
+    let (actual, expected) = (short_value(actual.single()?), short_value(expected.single()?));
+    (actual != expected).then(|| format!("returns {actual} instead of {expected}"))
 }
 
 fn short_value(value: &Value) -> String {

@@ -172,7 +172,7 @@ mod tests {
                 explanation: None,
             },
             origin: Origin::default(),
-            triage: Triage { signature: Some(signature(text)), history: Some(history), reduction: None },
+            triage: Triage { signature: Some(signature(text)), history: Some(history), ..Triage::default() },
         }
     }
 

@@ -198,6 +198,7 @@ mod tests {
                         code: String::new(),
                         message: "oh".into(),
                     },
+                    stack: Vec::new(),
                 },
                 explanation: None,
             },

@@ -70,7 +70,7 @@ mod tests {
     fn signature(case: &TestCase, class: Class, message: &str) -> String {
         let error =
             SqlError { class: ErrorClass::Internal, code: String::new(), message: message.to_string() };
-        let failure = Failure::Harm { error };
+        let failure = Failure::Harm { error, stack: Vec::new() };
         let evidence =
             Evidence { class, relation: String::new(), arms: Vec::new(), failure, explanation: None };
         super::signature(case, &evidence).to_string()

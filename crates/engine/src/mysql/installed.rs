@@ -71,6 +71,29 @@ impl Running {
         let words = log.lines().rev().find(telling).map(|line| format!(" ({})", line.trim()));
         Some(format!("{status}{}", words.unwrap_or_default()))
     }
+
+    /// The frames of the stack that it wrote to its log when it died.
+    pub fn stack(&self) -> Vec<String> {
+        stack_in(&self.server.log())
+    }
+}
+
+/// Frames that a reader wants.
+const MOST_FRAMES: usize = 20;
+
+/// The frames of a stack trace, without where the program lies and where in memory it was: `mariadbd(f()+0x1d)` of
+/// `/usr/sbin/mariadbd(f()+0x1d)[0x55d0c8]`, `sql/sql_lex.cc:1(f())` of `sql/sql_lex.cc:1(f())[0x55d0c8]`.
+fn stack_in(log: &str) -> Vec<String> {
+    let frame = |line: &str| {
+        let frame = line.trim().rsplit_once(['[', ' ']).filter(|(_, address)| address.starts_with("0x"))?.0;
+        let (program, rest) = frame.trim_end().split_once('(')?;
+        let program = if program.starts_with('/') { program.rsplit('/').next()? } else { program };
+        Some(format!("{program}({rest}"))
+    };
+    // How the trace itself is written says nothing.
+    let own = ["print_stacktrace", "handle_fatal_signal", "libc", "__restore_rt"];
+    let telling = |frame: &String| !own.iter().any(|part| frame.contains(part));
+    log.lines().filter_map(frame).filter(telling).take(MOST_FRAMES).collect()
 }
 
 impl Installed {
@@ -339,4 +362,24 @@ fn finish(mut command: Command, input: &[u8]) -> Result<(), String> {
             complaint.lines().find(|line| line.contains("ERROR")).or_else(|| complaint.lines().last());
         Err(error.map_or_else(|| output.status.to_string(), str::to_string))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stack_in;
+
+    #[test]
+    fn a_stack_is_read_without_paths_and_addresses() {
+        let log = "Thread pointer: 0x7f0c\n\
+            /home/me/mariadbd(my_print_stacktrace+0x2e)[0x55d0c8]\n\
+            /home/me/mariadbd(handle_fatal_signal+0x485)[0x55d0c9]\n\
+            /lib/x86_64-linux-gnu/libc.so.6(+0x3c050)[0x7f0cdd]\n\
+            /home/me/mariadbd(_ZN4Item6is_nullEv+0x1d)[0x55d0ca]\n\
+            sql/sql_select.cc:77(JOIN::exec())[0x55d0cb]\n\
+            Trying to get some variables.\n";
+        assert_eq!(
+            stack_in(log),
+            ["mariadbd(_ZN4Item6is_nullEv+0x1d)", "sql/sql_select.cc:77(JOIN::exec())"]
+        );
+    }
 }

@@ -143,10 +143,10 @@ impl MysqlEngine {
     /// The session that every check begins with, in our own database.
     fn settle(&self, conn: &mut Conn) -> mysql::Result<()> {
         conn.select_db(&self.database)?;
-        conn.query_drop("SET NAMES utf8mb4")?;
-        let limit = self.product.descriptor.time_limit(self.limits.millis, &self.version);
-        let limit = limit.map(|limit| format!(", {limit}")).unwrap_or_default();
-        conn.query_drop(format!("SET sql_mode='{SQL_MODE}', time_zone='+00:00'{limit}"))
+        let descriptor = &self.product.descriptor;
+        let limit = descriptor.time_limit(self.limits.millis, &self.version);
+        let limit = limit.map(|limit| format!("SET {limit}"));
+        descriptor.session.iter().chain(&limit).try_for_each(|set| conn.query_drop(set))
     }
 
     /// Asks the server something; what it fails with is a value.
@@ -223,10 +223,6 @@ fn sweep(login: &Login) -> Result<(), String> {
 fn version_in(told: &str) -> String {
     told.split(['-', '+', ' ']).next().unwrap_or(told).to_string()
 }
-
-/// Strict, and no column without an aggregate (SOUNDNESS 1); words that all relatives know.
-const SQL_MODE: &str = "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,STRICT_ALL_TABLES,NO_ZERO_IN_DATE,\
-                        NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION";
 
 /// Reads an answer to its end.
 fn read<P: Protocol>(mut result: QueryResult<'_, '_, '_, P>, limits: &Limits) -> mysql::Result<Reply> {
@@ -312,6 +308,10 @@ impl Engine for MysqlEngine {
     }
 
     /// The types of parameters are those of the values.
+    fn stack(&self) -> Vec<String> {
+        self.running.as_ref().map(Running::stack).unwrap_or_default()
+    }
+
     fn prepare(&mut self, sql: &str, _: &[DataType]) -> Result<Result<Prepared, SqlError>, Trouble> {
         let statement = match self.ask(|conn, _| conn.prep(sql))? {
             Ok(statement) => statement,

@@ -18,6 +18,11 @@ impl Driver for Sqlite {
         "sqlite"
     }
 
+    fn how_built(&self) -> String {
+        let options: Vec<String> = build::OPTIONS.iter().map(|option| format!("-DSQLITE_{option}")).collect();
+        format!("compiled by Dissent with `-O2 {}`", options.join(" "))
+    }
+
     fn loads_libraries(&self) -> bool {
         true
     }

@@ -29,7 +29,7 @@ fn assert_blamed_alone(case: &TestCase, evidence: &Evidence, part: &str) {
     let told: Vec<_> = evidence.arms.iter().map(|arm| (arm.label.as_str(), arm.sql.as_str())).collect();
     assert_eq!(told, [("statement", text.as_str())]);
     assert!(matches!(evidence.arms[0].outcome, ArmOutcome::Error(_)));
-    let Failure::Harm { error } = &evidence.failure else { panic!("{:?}", evidence.failure) };
+    let Failure::Harm { error, .. } = &evidence.failure else { panic!("{:?}", evidence.failure) };
     assert_eq!(error.message, "broken");
 }
 

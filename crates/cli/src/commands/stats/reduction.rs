@@ -21,8 +21,10 @@ pub fn run(named: Vec<PathBuf>) -> anyhow::Result<()> {
             findings.push((id, finding, dialect));
         }
     }
-    let measured: Vec<Exported> =
-        findings.iter().map(|(id, finding, dialect)| Exported { id, finding, dialect }).collect();
+    let measured: Vec<Exported> = findings
+        .iter()
+        .map(|(id, finding, dialect)| Exported { id, directory: "", finding, dialect })
+        .collect();
     let (small, apart) = (measure::reductions(&measured), measure::signatures(&measured));
     write!(std::io::stdout(), "{small}\n{apart}")?;
     Ok(())

@@ -55,7 +55,7 @@ pub fn evidence(harm: Harm) -> Evidence {
     Evidence {
         class,
         relation: RELATION.to_string(),
-        failure: Failure::Harm { error: harm.error.clone() },
+        failure: Failure::Harm { error: harm.error.clone(), stack: harm.stack },
         explanation: None,
         arms: vec![Arm {
             label: String::from("statement"),

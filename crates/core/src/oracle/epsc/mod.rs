@@ -32,6 +32,7 @@ mod case;
 mod draw;
 mod places;
 mod run;
+mod script;
 
 use crate::dialect::{Dialect, Feature};
 use crate::engine::{ErrorClass, Reply, SqlError, Stop};
@@ -39,7 +40,7 @@ use crate::finding::{Arm, Class, Evidence, Failure, Verdict};
 use crate::generate::{Generator, Named};
 use crate::oracle::kit::judge::{self, Difference, Equality};
 use crate::oracle::kit::{freedom, gate, validate};
-use crate::oracle::{Given, Oracle};
+use crate::oracle::{Given, Oracle, Step};
 use crate::render::to_sql;
 use crate::session::Session;
 use crate::sql::*;
@@ -111,6 +112,10 @@ impl Oracle for Epsc {
         Ok(verdict)
     }
 
+    fn script(&self, case: &TestCase, _: &Evidence, dialect: &Dialect) -> Option<Vec<Step>> {
+        script::script(&case.subject, dialect)
+    }
+
     fn complaint(&self, _: &TestCase) -> String {
         "depends on whether the statement is prepared".to_string()
     }
@@ -134,8 +139,8 @@ fn ordinary_arm(case: &Case, session: &mut Session) -> Result<Ordinary, Stop> {
     Ok(ordinary)
 }
 
-const ORDINARY: &str = "ordinary: as it is written";
-const PREPARED: &str = "prepared: with parameters";
+const ORDINARY: &str = "as it is written";
+const PREPARED: &str = "prepared, with parameters";
 
 /// The prepared arm against what the ordinary one returned.
 struct Trial<'a> {

@@ -36,12 +36,22 @@ pub fn contents(table: &Name) -> Query {
 
 /// Leaves the database as it was before the steps.
 pub fn undo(case: &Case, session: &mut Session) -> Result<(), Stop> {
-    let views = case.views.iter().rev().map(|name| (ObjectKind::View, name));
-    let tables = case.tables.iter().rev().map(|name| (ObjectKind::Table, name));
-    for (object, name) in views.chain(tables) {
-        session.scaffold(&Statement::Drop { object, name: name.clone(), on: None, if_exists: true })?;
+    for statement in undo_statements(case) {
+        session.scaffold(&statement)?;
     }
     Ok(())
+}
+
+pub fn undo_statements(case: &Case) -> Vec<Statement> {
+    let views = case.views.iter().rev().map(|name| (ObjectKind::View, name));
+    let tables = case.tables.iter().rev().map(|name| (ObjectKind::Table, name));
+    let drop = |(object, name): (ObjectKind, &Name)| Statement::Drop {
+        object,
+        name: name.clone(),
+        on: None,
+        if_exists: true,
+    };
+    views.chain(tables).map(drop).collect()
 }
 
 /// The prepared arm while it runs: statements stay open until it ends, and are used again by a step that

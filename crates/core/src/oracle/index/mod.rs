@@ -143,10 +143,10 @@ impl Oracle for Index {
     /// A table is read as it is where there is no index; one that is wrong may leave rows out of it.
     fn expected(&self, evidence: &Evidence) -> Option<Expected> {
         let [first, second] = answers(evidence)[..] else { return None };
-        let ((arm, _), (_, rows)) =
+        let ((arm, _), (by, rows)) =
             if evidence.arms[first.0].label == WITH { (first, second) } else { (second, first) };
-        let why = "without the index, the same query over the same rows says otherwise";
-        Some(Expected { arm, rows: rows.clone(), why })
+        let why = "it is the same query over the same rows, without the index";
+        Some(Expected { arm, rows: rows.clone(), by, why })
     }
 
     fn complaint(&self, _: &TestCase) -> String {

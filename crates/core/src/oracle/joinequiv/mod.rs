@@ -23,13 +23,13 @@ use std::collections::BTreeSet;
 use crate::dialect::{Dialect, Feature};
 use crate::engine::{Rows, Stop};
 use crate::features::Features;
-use crate::finding::Verdict;
+use crate::finding::{Evidence, Verdict};
 use crate::generate::{Generator, Named, Rules, choices};
 use crate::oracle::kit::arms::Arms;
 use crate::oracle::kit::freedom;
 use crate::oracle::kit::given::{Given, asking};
 use crate::oracle::kit::judge::{self, Difference, Equality};
-use crate::oracle::{Oracle, norec};
+use crate::oracle::{Expected, Oracle, answers, norec};
 use crate::session::Session;
 use crate::sql::*;
 use crate::state::{Column, State};
@@ -173,7 +173,7 @@ impl Oracle for JoinEquiv {
             Form::Judge => None,
             Form::All | Form::Distinct => {
                 let query = algebra(rule, form == Form::All, &join);
-                arms.ask("set algebra over the outer joins", query, session)?;
+                arms.ask("what the outer joins have in common, by a set operator", query, session)?;
                 Some(1)
             }
         };
@@ -212,6 +212,20 @@ impl Oracle for JoinEquiv {
         }
         let explanation = Some(localise(&arms, combined, outer, &common));
         arms.differ(Difference { explanation, ..difference }, subject, session)
+    }
+
+    /// Where the outer joins have in common what the inner join returns, the set operator is wrong.
+    fn expected(&self, evidence: &Evidence) -> Option<Expected> {
+        let [(by, inner), (arm, _), (_, left), (_, right)] = answers(evidence)[..] else { return None };
+        let common = judge::intersect_all(left, right);
+        let same = |rows: &Rows| judge::compare(inner, rows, Equality::Engine).is_none();
+        let why = "the two outer joins, intersected outside the engine, give the same rows as the inner join";
+        (same(&common) || same(&judge::distinct(&common))).then(|| Expected {
+            arm,
+            rows: inner.clone(),
+            by,
+            why,
+        })
     }
 
     fn complaint(&self, _: &TestCase) -> String {

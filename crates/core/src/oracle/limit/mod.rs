@@ -18,7 +18,7 @@ use crate::generate::{Generator, Named, choices};
 use crate::oracle::kit::arms::Arms;
 use crate::oracle::kit::freedom;
 use crate::oracle::kit::given::{Given, names_its_items};
-use crate::oracle::kit::judge::Equality;
+use crate::oracle::kit::judge::{self, Equality};
 use crate::oracle::{Expected, Oracle, answers};
 use crate::session::Session;
 use crate::sql::inspect::orders_every_column;
@@ -108,20 +108,24 @@ impl Oracle for Limit {
         }
     }
 
-    /// All rows are sorted; the first of them are found by shortcuts.
+    /// All rows are sorted; the first of them are found by shortcuts. But a row that is not among all of them speaks
+    /// against either.
     fn expected(&self, evidence: &Evidence) -> Option<Expected> {
-        let [(arm, _), (_, all)] = answers(evidence)[..] else { return None };
+        let [(arm, first), (by, all)] = answers(evidence)[..] else { return None };
+        if judge::intersect_all(first, all).len() < first.len() {
+            return None;
+        }
         let limit = match &evidence.failure {
             Failure::Rows { second, .. } => second.rows,
             _ => return None,
         };
         let values = all.iter().take(limit).flatten().cloned().collect();
-        let why = "the same query without LIMIT returns other rows first";
-        Some(Expected { arm, rows: Rows { columns: all.columns, values }, why })
+        let why = "it is the same query without LIMIT, and returns other rows first";
+        Some(Expected { arm, rows: Rows { columns: all.columns, values }, by, why })
     }
 
     fn complaint(&self, _: &TestCase) -> String {
-        "depends on whether there is a LIMIT".to_string()
+        "differs from the first rows of the same query without it".to_string()
     }
 }
 

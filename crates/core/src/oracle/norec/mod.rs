@@ -125,11 +125,11 @@ impl Oracle for NoRec {
 
     /// The reference evaluates the predicate row by row, and nothing is optimised away.
     fn expected(&self, evidence: &Evidence) -> Option<Expected> {
-        let [(arm, kept), (_, reference)] = answers(evidence)[..] else { return None };
+        let [(arm, kept), (by, reference)] = answers(evidence)[..] else { return None };
         // Counted, or each row with a mark.
         let rows = if kept.columns == reference.columns { reference.clone() } else { marked_rows(reference) };
-        let why = "the same predicate, evaluated for every row in the select list, says otherwise";
-        Some(Expected { arm, rows, why })
+        let why = "it evaluates the same predicate for every row, in the select list, where nothing is optimised away";
+        Some(Expected { arm, rows, by, why })
     }
 
     fn complaint(&self, _: &TestCase) -> String {
@@ -168,8 +168,8 @@ fn compare_counts(
     session: &mut Session,
 ) -> Result<Verdict, Stop> {
     let mut arms = Arms::new("WHERE keeps as many rows as make the predicate TRUE");
-    arms.ask("optimised: the predicate in WHERE", optimised, session)?;
-    arms.ask("reference: the predicate in the select list", reference, session)?;
+    arms.ask("the predicate in WHERE", optimised, session)?;
+    arms.ask("the predicate evaluated for every row, and counted", reference, session)?;
     if let Some(verdict) = arms.unanswered(subject, session)? {
         return Ok(verdict);
     }
@@ -196,8 +196,8 @@ fn compare_rows(
     session: &mut Session,
 ) -> Result<Verdict, Stop> {
     let mut arms = Arms::new("WHERE keeps exactly the rows that make the predicate TRUE");
-    arms.ask("optimised: the predicate in WHERE", optimised, session)?;
-    arms.ask("reference: the predicate in the select list; rows marked 1 are kept", reference, session)?;
+    arms.ask("the predicate in WHERE", optimised, session)?;
+    arms.ask("every row, and whether the predicate is true of it", reference, session)?;
     if let Some(verdict) = arms.unanswered(subject, session)? {
         return Ok(verdict);
     }

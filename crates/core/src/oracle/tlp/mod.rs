@@ -11,18 +11,20 @@
 //! only; `tlp-aggregate` takes decomposable aggregates over exact values. Equal values that are deduplicated or
 //! grouped are identical (SOUNDNESS 0.8).
 
+mod culprit;
+
 use std::collections::BTreeSet;
 
 use crate::dialect::{Dialect, Feature};
 use crate::engine::{Rows, Stop};
 use crate::features::Features;
-use crate::finding::Verdict;
+use crate::finding::{Evidence, Verdict};
 use crate::generate::{Generator, Named, choices};
 use crate::oracle::kit::arms::Arms;
 use crate::oracle::kit::gate::{self, looks_beyond_its_row};
 use crate::oracle::kit::given::{Given, asking, names_its_items, plain, selects_rows};
 use crate::oracle::kit::judge::{self, Equality};
-use crate::oracle::{Oracle, norec};
+use crate::oracle::{Expected, Oracle, norec};
 use crate::session::Session;
 use crate::sql::*;
 use crate::subject::{Proposal, Subject, TestCase};
@@ -57,12 +59,16 @@ fn splits(clause: &str) -> String {
     format!("changes when {clause} splits it by p, NOT p and p IS NULL")
 }
 
+const WHOLE: &str = "all rows";
+/// The labels of the arms of one partition each.
+const PARTS: [&str; 3] = ["rows where p", "rows where NOT p", "rows where p IS NULL"];
+
 /// The three conditions a row or group meets exactly one of.
 fn partitions(predicate: &Expr) -> [(&'static str, Expr); 3] {
     [
-        ("partition: the predicate", predicate.clone()),
-        ("partition: NOT the predicate", predicate.clone().negate()),
-        ("partition: the predicate IS NULL", predicate.clone().is(Truth::Null)),
+        (PARTS[0], predicate.clone()),
+        (PARTS[1], predicate.clone().negate()),
+        (PARTS[2], predicate.clone().is(Truth::Null)),
     ]
 }
 
@@ -127,12 +133,13 @@ fn check_partitions(
     session: &mut Session,
 ) -> Result<Verdict, Stop> {
     let mut arms = Arms::new(relation);
-    arms.ask("whole", whole.clone(), session)?;
+    arms.ask(WHOLE, whole.clone(), session)?;
     let mut asked = 1;
+    let alone = parts.clone();
     if subject.choice(FORM) == Some("compound") {
         let parts = parts.into_iter().map(|(_, query)| query).collect();
         let Some(query) = compound(parts, !as_sets) else { return Ok(Verdict::skip(NOT_APPLICABLE)) };
-        arms.ask("partitions in one query", query, session)?;
+        arms.ask("rows where p, NOT p and p IS NULL, put together", query, session)?;
         asked += 1;
     } else {
         for (label, query) in parts {
@@ -144,13 +151,19 @@ fn check_partitions(
         return Ok(verdict);
     }
     let together = arms.union_all(1..asked);
-    let whole = arms.rows(0).clone();
-    if as_sets {
-        let (whole, together) = (judge::distinct(&whole), judge::distinct(&together));
-        let verdict = arms.verdict(&whole, &together, Equality::Engine, subject, session)?;
-        return Ok(unless_ambiguous(verdict, subject, session));
+    let rows = arms.rows(0).clone();
+    let mut verdict = match as_sets {
+        true => {
+            let (rows, together) = (judge::distinct(&rows), judge::distinct(&together));
+            let verdict = arms.verdict(&rows, &together, Equality::Engine, subject, session)?;
+            unless_ambiguous(verdict, subject, session)
+        }
+        false => arms.verdict(&rows, &together, Equality::Exact, subject, session)?,
+    };
+    if let (Verdict::Bug(evidence), [predicate]) = (&mut verdict, subject.exprs.as_slice()) {
+        culprit::look_for(evidence, whole, predicate, alone, as_sets, session)?;
     }
-    arms.verdict(&whole, &together, Equality::Exact, subject, session)
+    Ok(verdict)
 }
 
 /// What is deduplicated or grouped must have one representative among equal values.
@@ -247,12 +260,16 @@ impl Oracle for Where {
             return Ok(Verdict::skip(NOT_APPLICABLE));
         }
         let parts = partitions(predicate).map(|(label, condition)| (label, filtered(query, condition)));
-        let relation = "the whole query returns the rows of its three partitions";
+        let relation = "the rows where p, NOT p and p IS NULL hold are together all rows of the query";
         check_partitions(relation, query, parts, false, subject, session)
     }
 
     fn restate(&self, case: &TestCase) -> Vec<TestCase> {
         norec::restate::partitions(case)
+    }
+
+    fn expected(&self, evidence: &Evidence) -> Option<Expected> {
+        culprit::expected(evidence, false)
     }
 
     fn complaint(&self, _: &TestCase) -> String {
@@ -296,7 +313,8 @@ impl Oracle for Distinct {
             return Ok(Verdict::skip(AMBIGUOUS));
         }
         let parts = partitions(predicate).map(|(label, condition)| (label, filtered(query, condition)));
-        let relation = "the distinct rows of the whole query are the union of those of its three partitions";
+        let relation =
+            "the distinct rows where p, NOT p and p IS NULL hold are together all distinct rows of the query";
         check_partitions(relation, query, parts, true, subject, session)
     }
 
@@ -306,6 +324,10 @@ impl Oracle for Distinct {
 
     fn restate(&self, case: &TestCase) -> Vec<TestCase> {
         norec::restate::partitions(case)
+    }
+
+    fn expected(&self, evidence: &Evidence) -> Option<Expected> {
+        culprit::expected(evidence, true)
     }
 
     fn complaint(&self, _: &TestCase) -> String {
@@ -411,7 +433,8 @@ impl Oracle for GroupBy {
             return Ok(Verdict::skip(AMBIGUOUS));
         }
         let parts = partitions(predicate).map(|(label, condition)| (label, filtered(query, condition)));
-        let relation = "the groups of the whole query are the union of those of its three partitions";
+        let relation =
+            "the groups of the rows where p, NOT p and p IS NULL hold are together all groups of the query";
         check_partitions(relation, query, parts, true, subject, session)
     }
 
@@ -421,6 +444,10 @@ impl Oracle for GroupBy {
 
     fn restate(&self, case: &TestCase) -> Vec<TestCase> {
         norec::restate::partitions(case)
+    }
+
+    fn expected(&self, evidence: &Evidence) -> Option<Expected> {
+        culprit::expected(evidence, true)
     }
 
     fn complaint(&self, _: &TestCase) -> String {
@@ -471,7 +498,7 @@ impl Oracle for Having {
             return Ok(Verdict::skip(AMBIGUOUS));
         }
         let parts = partitions(predicate).map(|(label, condition)| (label, having(query, condition)));
-        let relation = "the groups of the whole query are those of its three partitions by HAVING";
+        let relation = "the groups that have p, NOT p and p IS NULL are together all groups of the query";
         check_partitions(relation, query, parts, true, subject, session)
     }
 
@@ -535,20 +562,31 @@ impl Oracle for Aggregate {
         if folds_text(select, session.dialect()) {
             return Ok(Verdict::skip(AMBIGUOUS));
         }
-        let mut arms = Arms::new("the aggregate over all rows is the combination of its three partitions");
-        arms.ask("whole", query.clone(), session)?;
-        arms.ask("combined from partitions", combined(query, predicate, combine), session)?;
+        let mut arms = Arms::new(
+            "the aggregate over all rows is the one put together from the rows where p, NOT p and p IS NULL hold",
+        );
+        arms.ask(WHOLE, query.clone(), session)?;
+        arms.ask(
+            "put together from the rows where p, NOT p and p IS NULL",
+            combined(query, predicate, combine),
+            session,
+        )?;
         if let Some(verdict) = arms.unanswered(subject, session)? {
             return Ok(verdict);
         }
         let (whole, parts) = (arms.rows(0).clone(), arms.rows(1).clone());
         let something =
             |rows: &Rows| rows.single().is_some_and(|value| *value != Value::Int(0) && !value.is_null());
-        Ok(match arms.verdict(&whole, &parts, Equality::Engine, subject, session)? {
+        let mut verdict = match arms.verdict(&whole, &parts, Equality::Engine, subject, session)? {
             Verdict::Pass { .. } => Verdict::Pass { nonempty: something(&whole) },
             other if combine == "SUM" => other,
             other => unless_ambiguous(other, subject, session),
-        })
+        };
+        if let Verdict::Bug(evidence) = &mut verdict {
+            let parts = partitions(predicate).map(|(label, condition)| (label, filtered(query, condition)));
+            culprit::look_for_aggregate(evidence, query, predicate, parts, session)?;
+        }
+        Ok(verdict)
     }
 
     fn features(&self, case: &TestCase) -> BTreeSet<String> {
@@ -557,6 +595,10 @@ impl Oracle for Aggregate {
 
     fn restate(&self, case: &TestCase) -> Vec<TestCase> {
         norec::restate::partitions(case)
+    }
+
+    fn expected(&self, evidence: &Evidence) -> Option<Expected> {
+        culprit::expected_aggregate(evidence)
     }
 
     fn complaint(&self, _: &TestCase) -> String {
