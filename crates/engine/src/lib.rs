@@ -17,6 +17,7 @@ mod own;
 mod postgres;
 mod product;
 mod server;
+mod settings;
 mod source;
 mod spell;
 pub mod sqlite;

@@ -43,11 +43,6 @@ impl Home {
         Home::create_in(&base, engine).map_err(|error| EngineError::NotWritable { path: base, error })
     }
 
-    /// For engines whose data may outgrow memory.
-    pub fn on_disk(engine: &str) -> Result<Home, EngineError> {
-        Home::create(engine, u64::MAX)
-    }
-
     fn create_in(base: &Path, engine: &str) -> io::Result<Home> {
         let prefix = format!("{PREFIX}{engine}-{}-", std::process::id());
         let path = tempfile::Builder::new().prefix(&prefix).tempdir_in(base)?.keep();

@@ -41,8 +41,7 @@ pub struct Library {
 impl Link for Library {
     fn query(&mut self, question: &Question) -> Result<Vec<u8>, SqlError> {
         for (at, value) in question.parameters.iter().enumerate() {
-            let text = value.replace('\\', "\\\\").replace('\'', "\\'");
-            let set = format!("SET param_p{} = '{text}'", at + 1);
+            let set = format!("SET param_p{} = '{}'", at + 1, quotable(value));
             self.connection.query(&set, "Null").map_err(errors::error)?;
         }
         self.connection.query(question.sql, question.format).map_err(|message| {
@@ -60,6 +59,11 @@ impl Link for Library {
     fn is_shared(&self) -> bool {
         false
     }
+}
+
+/// A text between quotes.
+pub fn quotable(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('\'', "\\'")
 }
 
 /// A value as ClickHouse reads those of parameters: the text of a cell in a file of columns separated by tabs.

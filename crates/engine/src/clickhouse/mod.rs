@@ -8,7 +8,7 @@ mod link;
 mod remote;
 mod types;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub(crate) use driver::Clickhouse;
 use crate::product::Product;
 use crate::server::Home;
 use crate::url::ServerUrl;
-use crate::{EngineError, own};
+use crate::{EngineError, own, settings};
 use api::Api;
 use binary::Unread;
 use link::{Library, Link, Question};
@@ -29,6 +29,9 @@ use remote::Remote;
 /// What makes ClickHouse answer as SQL does, where its own ways differ, and one thread at a time.
 const SETTINGS: &[(&str, &str)] = &[
     ("max_threads", "1"),
+    // Handing a few rows to threads that write or read them takes as long as the query.
+    ("output_format_parallel_formatting", "0"),
+    ("input_format_parallel_parsing", "0"),
     ("join_use_nulls", "1"),
     ("data_type_default_nullable", "1"),
     ("cast_keep_nullable", "1"),
@@ -46,11 +49,20 @@ const SETTINGS: &[(&str, &str)] = &[
     ("result_overflow_mode", "'throw'"),
 ];
 
+/// The settings that are not as ClickHouse has them by default, each on a line with its value.
+const CHANGED: &str = "SELECT arrayStringConcat(groupArray(concat(name, '=', value)), '\\n') FROM system.settings WHERE \
+                       changed";
+
+/// What the library may come to need in its directory. It syncs what it writes for each CREATE and DROP.
+const ROOM: u64 = 1 << 30;
+
 /// A database of an engine in this process or elsewhere.
 pub struct ClickhouseEngine {
     link: Box<dyn Link>,
     version: String,
     limits: Limits,
+    /// What was changed before we came: by the library itself, or for the user of a server.
+    initial: BTreeMap<String, String>,
     /// Those of [`SETTINGS`] that this version knows.
     settings: Vec<(&'static str, &'static str)>,
     /// What the names of our databases begin with, how many were made so far, and the one that is there.
@@ -59,6 +71,8 @@ pub struct ClickhouseEngine {
     made: Option<String>,
     /// Settings that statements have changed since the last reset.
     changed: BTreeSet<String>,
+    /// Others may have been changed too.
+    changed_more: bool,
     /// The connection is lost until the next reset.
     lost: bool,
     last_prepared: u64,
@@ -69,7 +83,7 @@ impl ClickhouseEngine {
         let api = Api::load(path)?;
         let what = format!("ClickHouse {}", api.version().unwrap_or_default()).trim_end().to_string();
         let refused = |reason: String| EngineError::NotStarted { what: what.clone(), reason };
-        let home = Home::on_disk("clickhouse")?;
+        let home = Home::create("clickhouse", ROOM)?;
         let data = home.path().join("data");
         let connection =
             api.connect(&data).ok_or_else(|| refused("it does not open a connection".to_string()))?;
@@ -88,11 +102,13 @@ impl ClickhouseEngine {
             link,
             version: String::new(),
             limits: Limits::default(),
+            initial: BTreeMap::new(),
             settings: SETTINGS.to_vec(),
             prefix: own::fresh_name(mark),
             databases: 0,
             made: None,
             changed: BTreeSet::new(),
+            changed_more: false,
             lost: false,
             last_prepared: 0,
         };
@@ -107,8 +123,15 @@ impl ClickhouseEngine {
             list.join(", ")
         ))?;
         engine.settings.retain(|(name, _)| known.split(' ').any(|word| word == *name));
+        engine.initial = engine.changed_settings()?;
         engine.reset().map_err(|Trouble(reason)| reason)?;
         Ok(engine)
+    }
+
+    fn changed_settings(&mut self) -> Result<BTreeMap<String, String>, String> {
+        let list = self.single(CHANGED)?;
+        let pairs = list.lines().filter_map(|line| line.split_once('='));
+        Ok(pairs.map(|(name, value)| (name.to_string(), value.to_string())).collect())
     }
 
     fn single(&mut self, sql: &str) -> Result<String, String> {
@@ -165,15 +188,6 @@ impl ClickhouseEngine {
     }
 }
 
-/// The name of the setting that a statement changes.
-fn setting(sql: &str) -> Option<&str> {
-    let (word, rest) = sql.trim_start().split_at_checked(4)?;
-    if !word.eq_ignore_ascii_case("SET ") {
-        return None;
-    }
-    Some(rest.split_once('=')?.0.trim())
-}
-
 impl Engine for ClickhouseEngine {
     fn version(&self) -> &str {
         &self.version
@@ -183,10 +197,15 @@ impl Engine for ClickhouseEngine {
     fn reset(&mut self) -> Result<(), Trouble> {
         if std::mem::take(&mut self.lost) {
             self.link.renew().map_err(|reason| Trouble(format!("ClickHouse is gone: {reason}")))?;
-            self.changed.clear();
+            (self.changed, self.changed_more) = (BTreeSet::new(), false);
+        }
+        if std::mem::take(&mut self.changed_more) {
+            let more = self.changed_settings().map_err(Trouble)?;
+            self.changed.extend(more.into_keys());
         }
         for name in std::mem::take(&mut self.changed) {
-            self.command(&format!("SET {name} = DEFAULT"))?;
+            let value = self.initial.get(&name).map(|value| format!("'{}'", link::quotable(value)));
+            self.command(&format!("SET {name} = {}", value.as_deref().unwrap_or("DEFAULT")))?;
         }
         self.apply_settings()?;
         let old = self.made.take();
@@ -201,10 +220,10 @@ impl Engine for ClickhouseEngine {
 
     fn execute(&mut self, sql: &str) -> Result<Reply, Trouble> {
         let reply = self.run(sql, &[]).unwrap_or_else(Reply::Failed);
-        if let Some(name) = setting(sql)
-            && !matches!(reply, Reply::Failed(_))
-        {
-            self.changed.insert(name.to_string());
+        match settings::changed_by(sql) {
+            Some(name) if reply.failure().is_none() => drop(self.changed.insert(name.to_string())),
+            None if settings::is_set(sql) => self.changed_more = true,
+            _ => {}
         }
         Ok(reply)
     }

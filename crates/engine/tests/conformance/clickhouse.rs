@@ -131,8 +131,17 @@ fn suite(target: &str) -> Suite {
         endless: "SELECT count() FROM numbers(1000000000000) WHERE sipHash64(number) = 1",
         boundless: None,
         many_rows: "SELECT * FROM numbers(100000)",
-        mess: &["SET max_block_size = 7", "CREATE TABLE left_over(a Int32) ENGINE = Memory"],
+        mess: &[
+            "SET max_block_size = 7",
+            "SET max_rows_in_join = 3, limit = 9",
+            "CREATE TABLE left_over(a Int32) ENGINE = Memory",
+        ],
         setting: ("SELECT getSetting('max_block_size')", Value::Int(65409)),
+        traces: &[
+            "SELECT name, value FROM system.settings WHERE changed ORDER BY name",
+            "SELECT (SELECT count() FROM system.databases), (SELECT count() FROM system.tables), \
+             (SELECT count() FROM system.functions)",
+        ],
         server: None,
     }
 }

@@ -74,10 +74,23 @@ fn duckdb() {
             "SET preserve_insertion_order = false",
             "CREATE TABLE left_over(a INTEGER)",
             "CREATE TEMP TABLE left_too(a INTEGER)",
+            "CREATE SEQUENCE left_sequence",
+            "CREATE SCHEMA left_schema",
+            "CREATE TYPE left_type AS ENUM ('a')",
+            "CREATE MACRO left_macro(a) AS a + 1",
+            "PREPARE left_statement AS SELECT 1",
             "BEGIN",
             "INSERT INTO left_over VALUES (1)",
         ],
         setting: ("SELECT current_setting('preserve_insertion_order')", Value::Bool(true)),
+        traces: &[
+            // Each database has a name of its own.
+            "SELECT name, value FROM duckdb_settings() WHERE name <> 'search_path' ORDER BY name",
+            "SELECT (SELECT COUNT(*) FROM duckdb_databases()), (SELECT COUNT(*) FROM duckdb_schemas()), (SELECT \
+             COUNT(*) FROM duckdb_tables()), (SELECT COUNT(*) FROM duckdb_views()), (SELECT COUNT(*) FROM \
+             duckdb_indexes()), (SELECT COUNT(*) FROM duckdb_sequences()), (SELECT COUNT(*) FROM duckdb_types()), \
+             (SELECT COUNT(*) FROM duckdb_functions()), (SELECT COUNT(*) FROM duckdb_prepared_statements())",
+        ],
         server: None,
     }
     .run();

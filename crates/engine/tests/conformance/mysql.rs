@@ -109,6 +109,13 @@ fn mysql(target: &str) -> Suite {
             "INSERT INTO left_over VALUES (1)",
         ],
         setting: ("SELECT @@div_precision_increment", Value::Int(4)),
+        traces: &[
+            "SHOW SESSION VARIABLES WHERE Variable_name NOT IN ('timestamp', 'pseudo_thread_id', 'rand_seed1', \
+             'rand_seed2', 'error_count', 'warning_count', 'last_insert_id', 'identity', 'insert_id', \
+             'statement_id', 'last_gtid', 'in_transaction')",
+            "SELECT (SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE()), (SELECT COUNT(*) \
+             FROM information_schema.routines WHERE routine_schema = DATABASE())",
+        ],
         server: Some(|engine| {
             let Value::Text(file) = value(engine, "SELECT @@pid_file") else { panic!() };
             std::fs::read_to_string(file).unwrap().trim().parse().unwrap()

@@ -105,10 +105,21 @@ fn postgres(target: &str) -> Suite {
             "CREATE TEMP TABLE left_too(a INTEGER)",
             "PREPARE p(INTEGER) AS SELECT $1 + 1",
             "EXECUTE p(1)",
+            "CREATE SEQUENCE left_sequence",
+            "CREATE STATISTICS left_statistics ON a, (a + 1) FROM left_over",
+            "ANALYZE left_over",
             "BEGIN",
             "INSERT INTO left_over VALUES (1)",
         ],
         setting: ("SHOW enable_seqscan", Value::Text("on".to_string())),
+        traces: &[
+            // Those of the language come when it is first used.
+            "SELECT name, setting FROM pg_settings WHERE name NOT LIKE 'plpgsql.%' ORDER BY name",
+            "SELECT nspname FROM pg_namespace WHERE nspname NOT LIKE 'pg_%' ORDER BY 1",
+            "SELECT (SELECT COUNT(*) FROM pg_class), (SELECT COUNT(*) FROM pg_proc), (SELECT COUNT(*) FROM pg_type), \
+             (SELECT COUNT(*) FROM pg_operator), (SELECT COUNT(*) FROM pg_statistic), (SELECT COUNT(*) FROM \
+             pg_statistic_ext), (SELECT COUNT(*) FROM pg_prepared_statements)",
+        ],
         server: Some(|engine| value(engine, "SELECT pg_backend_pid()").as_int().unwrap() as libc::pid_t),
     }
 }

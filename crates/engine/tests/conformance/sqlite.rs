@@ -81,6 +81,12 @@ fn suite(target: &str) -> Suite {
             "INSERT INTO left_over VALUES (1)",
         ],
         setting: ("SELECT cache_size FROM pragma_cache_size", Value::Int(-2000)),
+        traces: &[
+            "SELECT type, name FROM sqlite_master UNION ALL SELECT type, name FROM sqlite_temp_master",
+            "SELECT (SELECT cache_size FROM pragma_cache_size), (SELECT recursive_triggers FROM \
+             pragma_recursive_triggers), (SELECT automatic_index FROM pragma_automatic_index), \
+             (SELECT foreign_keys FROM pragma_foreign_keys), (SELECT encoding FROM pragma_encoding), 'a' LIKE 'A'",
+        ],
         server: None,
     }
 }

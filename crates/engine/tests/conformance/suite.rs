@@ -3,11 +3,12 @@
 use std::time::{Duration, Instant};
 
 use dissent_core::dialect::{Dialect, Files};
-use dissent_core::engine::{Engine, ErrorClass, Limits, Prepared, Reply};
+use dissent_core::engine::{Engine, ErrorClass, Limits, Prepared, Reply, Rows};
 use dissent_core::generate::Policy;
 use dissent_core::oracle;
+use dissent_core::render::render;
 use dissent_core::session::{NoJournal, Session};
-use dissent_core::sql::{DataType, Kind, Value};
+use dissent_core::sql::{DataType, Kind, Statement, Value};
 use dissent_core::walk::Walk;
 use dissent_engine::{Product, products, versions};
 
@@ -55,6 +56,8 @@ pub struct Suite {
     pub mess: &'static [&'static str],
     /// Asks for the setting, and its default.
     pub setting: (&'static str, Value),
+    /// Queries about all that there is and how it is set: after a reset their answers are those of a new engine.
+    pub traces: &'static [&'static str],
     /// The process that answers; absent where the engine is part of ours.
     pub server: Option<fn(&mut dyn Engine) -> libc::pid_t>,
 }
@@ -127,6 +130,8 @@ impl Suite {
 
     pub fn run_on(&self, engine: &mut dyn Engine, dialect: &Dialect) {
         assert!(engine.version().starts_with(char::is_numeric), "{}", engine.version());
+        engine.set_limits(Limits::default());
+        let fresh = self.traces(engine);
         self.values_have_their_types(engine);
         self.values_are_kept(engine);
         self.errors_have_their_class(engine);
@@ -134,7 +139,7 @@ impl Suite {
         self.statements_are_prepared_in_sql(engine);
         self.limits_hold(engine);
         explains(engine, dialect);
-        self.reset_leaves_nothing(engine);
+        self.reset_leaves_nothing(engine, dialect, &fresh);
         self.generated_statements_are_valid(engine, dialect);
         self.a_hang_is_ended(engine);
         self.a_crash_is_noticed(engine);
@@ -204,15 +209,37 @@ impl Suite {
         assert_eq!(value(engine, "SELECT 1").as_int(), Some(1));
     }
 
-    fn reset_leaves_nothing(&self, engine: &mut dyn Engine) {
+    fn reset_leaves_nothing(&self, engine: &mut dyn Engine, dialect: &Dialect, fresh: &[Rows]) {
         for _ in 0..3 {
             engine.reset().unwrap();
             self.mess.iter().for_each(|sql| done(engine, sql));
             assert_ne!(value(engine, self.setting.0), self.setting.1);
+            assert_ne!(self.traces(engine), fresh, "the mess is not seen");
         }
         engine.reset().unwrap();
         assert_eq!(failure(engine, "SELECT * FROM left_over"), ErrorClass::Semantic);
         assert_eq!(value(engine, self.setting.0), self.setting.1);
+        assert_eq!(self.traces(engine), fresh);
+
+        // All that the oracle `plan` may set; a value that this version does not know changes nothing.
+        for at in 0..dialect.settings.iter().map(|setting| setting.values.len()).max().unwrap_or(0) {
+            for setting in &dialect.settings {
+                let (name, value) = (setting.name.clone(), setting.values[at % setting.values.len()].clone());
+                let mut sql = String::new();
+                render(&Statement::Set { name, value }, dialect, &mut sql);
+                engine.execute(&sql).unwrap();
+            }
+            engine.reset().unwrap();
+            assert_eq!(self.traces(engine), fresh, "after value {at} of every setting");
+        }
+    }
+
+    fn traces(&self, engine: &mut dyn Engine) -> Vec<Rows> {
+        let rows = |sql: &&str| match engine.execute(sql).unwrap() {
+            Reply::Rows(rows) => rows,
+            other => panic!("{sql}: {other:?}"),
+        };
+        self.traces.iter().map(rows).collect()
     }
 
     fn generated_statements_are_valid(&self, engine: &mut dyn Engine, dialect: &Dialect) {
