@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use dissent_core::seeds;
+use dissent_core::{oracle, seeds};
 use dissent_engine::Target;
 
 use crate::bugs::Bug;
@@ -18,7 +18,7 @@ use crate::observer::Observer;
 use crate::store::{self, CampaignFile, Position, Store};
 use crate::summary::Summary;
 use crate::supervisor::{Plan, Supervisor};
-use crate::tested::Tested;
+use crate::tested::{Tested, target_in_file};
 
 /// A campaign that is ready to run: many workers hunting in one database, findings on disk.
 ///
@@ -67,6 +67,7 @@ impl Campaign {
         }
         let mut tested = Tested::obtain(&config, observer)?;
         config.target = tested.target.clone();
+        config.oracles = suitable(&config.oracles, &tested, observer)?;
         let mark = format!("{:08x}", config::random());
         tested.place.source = tested.place.source.marked(&mark);
         let plan = prepare(config, tested, None, observer)?;
@@ -79,7 +80,8 @@ impl Campaign {
     }
 
     /// Prepares to resume a campaign that was killed or has ended, after the databases it has visited and with all its
-    /// options, except those that are changed here for this run. A target with a password must be given again.
+    /// options, except those that are changed here for this run. A library by path and a server by address must be given
+    /// again.
     pub fn resume(
         directory: &Path,
         change: impl FnOnce(&mut Config),
@@ -87,10 +89,18 @@ impl Campaign {
     ) -> anyhow::Result<Campaign> {
         let shown = directory.display();
         let file = store::read_campaign(directory)?;
-        let mut config = file.config.clone();
+        // The file alone may only name a release.
+        let mut config = Config { target: String::new(), ..file.config.clone() };
         change(&mut config);
+        let hunted = &file.config.target;
+        let target = match config.target.is_empty() {
+            true => target_in_file(hunted)?.to_string(),
+            false => Target::parse(&config.target)?.to_string(),
+        };
+        if config.target.is_empty() {
+            config.target = target.clone();
+        }
         config.settle()?;
-        let (target, hunted) = (Target::parse(&config.target)?.to_string(), &file.config.target);
         if target != *hunted {
             bail!("the campaign in {shown} tests {hunted}, not {target}");
         }
@@ -105,11 +115,11 @@ impl Campaign {
         if !file.mark.is_empty() {
             tested.place.source = tested.place.source.marked(&file.mark);
         }
+        let store = Store::reopen(directory, &file)?;
         // Clean up after the old workers before new ones start.
         tested.place.source.sweep()?;
         // Killed before it had one: start from the beginning.
         let position = store::read_position(directory)?.unwrap_or_else(|| Position::start(&config));
-        let store = Store::reopen(directory, &file)?;
         Ok(Campaign::new(prepare(config, tested, Some(position), observer)?, store))
     }
 
@@ -160,6 +170,23 @@ impl Campaign {
             }
         }
     }
+}
+
+/// The oracles that apply to this engine; the others are named and left out.
+fn suitable(oracles: &[String], tested: &Tested, observer: &mut dyn Observer) -> anyhow::Result<Vec<String>> {
+    let dialect = tested.dialect()?;
+    let suits = |name: &&String| oracle::by_name(name).is_none_or(|oracle| oracle.suits(&dialect));
+    let (suiting, others): (Vec<&String>, Vec<&String>) = oracles.iter().partition(suits);
+    if others.is_empty() {
+        return Ok(oracles.to_vec());
+    }
+    let others: Vec<&str> = others.iter().map(|name| name.as_str()).collect();
+    let (others, title) = (others.join(", "), &dialect.engine.title);
+    if suiting.is_empty() {
+        bail!("{others} cannot test {title}; `dissent oracles` lists all oracles");
+    }
+    observer.note(&format!("leaving out {others}, which cannot test {title}"));
+    Ok(suiting.into_iter().cloned().collect())
 }
 
 /// Gets the engine's catalog (without it, a hunt uses the functions of the dialect's file) and its known bugs.

@@ -66,6 +66,6 @@ pub use summary::{
     FindingLine, Growth, GuideFigures, OperationFigures, OracleFigures, PredicateFigures, Summary,
     TimeFigures,
 };
-pub use tested::Tested;
+pub use tested::{Tested, target_in_file};
 pub use worker::protocol::{CheckOutcome, Difference, Label, OracleTally, Replayed, Script};
 pub use worker::{report_panics, run_worker_if_asked};

@@ -2,7 +2,7 @@
 //!
 //! Files appear by renaming complete ones, so a kill at any moment leaves no partial finding.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,6 +26,7 @@ use crate::tested::Tested;
 
 pub(crate) const CAMPAIGN_FILE: &str = "campaign.json";
 const SUMMARY_FILE: &str = "summary.json";
+const LOCK_FILE: &str = ".lock";
 pub(crate) const FINDINGS: &str = "findings";
 const UNSTABLE: &str = "unstable";
 pub(crate) const DUPLICATES: &str = "duplicates";
@@ -155,8 +156,20 @@ fn read_optional<T: DeserializeOwned>(path: &Path) -> anyhow::Result<Option<T>> 
 
 pub(crate) struct Store {
     root: PathBuf,
+    /// Held while this is: a campaign has one owner.
+    _lock: File,
     /// Shared with the thread that reduces.
     dialect: Arc<Dialect>,
+}
+
+/// Makes this process the owner of a campaign until the lock is dropped or the process ends, however it ends.
+fn lock(root: &Path) -> anyhow::Result<File> {
+    let path = root.join(LOCK_FILE);
+    let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
+    if !system::lock(&file).with_context(|| format!("cannot lock {}", path.display()))? {
+        bail!("another dissent is working on {}; wait until it ends, or stop it first", root.display());
+    }
+    Ok(file)
 }
 
 /// Refuses a directory that holds anything: nothing of the user's, and no campaign, is ever overwritten.
@@ -198,7 +211,7 @@ impl Store {
 
     fn at(root: &Path, campaign: &CampaignFile) -> anyhow::Result<Store> {
         let dialect = Arc::new(Dialect::load(&campaign.dialect, &campaign.engine_version)?);
-        Ok(Store { root: root.to_path_buf(), dialect })
+        Ok(Store { root: root.to_path_buf(), _lock: lock(root)?, dialect })
     }
 
     /// Opens the directory of a campaign that goes on, and clears away what a kill left half done.
@@ -457,7 +470,11 @@ mod tests {
     }
 
     fn store(root: &Path) -> Store {
-        Store { root: root.to_path_buf(), dialect: Arc::new(Dialect::load("sqlite", "3.30.1").unwrap()) }
+        Store {
+            root: root.to_path_buf(),
+            _lock: lock(root).unwrap(),
+            dialect: Arc::new(Dialect::load("sqlite", "3.30.1").unwrap()),
+        }
     }
 
     #[test]

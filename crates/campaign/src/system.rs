@@ -3,7 +3,7 @@
 use std::ffi::CString;
 use std::fs::File;
 use std::io;
-use std::os::fd::{FromRawFd, RawFd};
+use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -26,6 +26,18 @@ pub fn memory_file(size: u64) -> io::Result<File> {
     };
     file.set_len(size)?;
     Ok(file)
+}
+
+/// Locks a file for as long as it is open here; `false`: somebody else has it locked.
+pub fn lock(file: &File) -> io::Result<bool> {
+    // SAFETY: the descriptor is open as long as `file` is.
+    if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0 {
+        return Ok(true);
+    }
+    match io::Error::last_os_error() {
+        error if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+        error => Err(error),
+    }
 }
 
 /// A path under which a child that inherits the descriptor can open it.

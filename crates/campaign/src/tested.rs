@@ -1,5 +1,6 @@
 //! What is tested: an installed engine that opens.
 
+use anyhow::bail;
 use dissent_core::dialect::Dialect;
 use dissent_core::finding::{EngineNote, FINDING_FORMAT, Finding, Origin, Triage};
 use dissent_engine::Target;
@@ -8,6 +9,19 @@ use crate::config::Config;
 use crate::observer::Observer;
 use crate::pool::{self, Workplace};
 use crate::worker::protocol::{Difference, Event, Task};
+
+/// Reads a target that stands in a file. A library by its path or a server by its address is refused: a finding or a
+/// campaign that came from elsewhere must not choose what runs on this machine, or who is sent a password.
+pub fn target_in_file(named: &str) -> anyhow::Result<Target> {
+    let target = Target::parse(named)?;
+    if !target.is_release() {
+        bail!(
+            "the file names {target} as its target; files do not choose which library is loaded or which server is \
+             reached, so name the target on the command line if you trust it"
+        );
+    }
+    Ok(target)
+}
 
 /// An engine that was obtained and has been opened once.
 #[derive(Clone, Debug)]

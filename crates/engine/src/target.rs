@@ -34,6 +34,12 @@ impl Target {
         self.product.name()
     }
 
+    /// Whether it is a release that Dissent obtains itself, rather than a library by its path or a server by its
+    /// address: those run or reach whatever is there.
+    pub fn is_release(&self) -> bool {
+        matches!(self.choice, Choice::Bundled | Choice::Release(_))
+    }
+
     /// Makes sure the engine is on this machine, telling what takes time.
     pub fn obtain(&self, progress: &mut dyn FnMut(Step)) -> Result<Source, EngineError> {
         self.product.obtain(&self.choice, Build::Plain, progress)

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
+use anyhow::bail;
 use dissent_campaign::{Bug, Config, Difference, Observer, ScriptCheck, Step, read_scripts, store};
 use dissent_core::finding::Finding;
 use dissent_core::report;
@@ -34,6 +35,10 @@ pub fn run(args: CheckArgs) -> anyhow::Result<u8> {
         }
     };
     std::io::stdout().write_all(out.as_bytes())?;
+    // Nothing found because nothing was asked is not a clean bill.
+    if !found && check.read.iter().flatten().all(|read| read.queries.is_empty()) {
+        bail!("nothing was checked: there is no query in the scripts that Dissent understands");
+    }
     Ok(if found { crate::FOUND } else { crate::NOTHING_FOUND })
 }
 

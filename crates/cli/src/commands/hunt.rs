@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use dissent_campaign::{Campaign, Config, Outcome};
 use dissent_core::report::export;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -28,8 +28,11 @@ pub fn run(args: HuntArgs) -> anyhow::Result<u8> {
         super::report::write(directory.as_ref(), junit, path)?;
     }
     let found = outcome.new_bugs().next().is_some();
+    let checks = outcome.summary.checks.get("total").copied().unwrap_or(0);
     match outcome.trouble {
         Some(error) => Err(error),
+        // Nothing found because nothing was compared is not a clean bill.
+        None if checks == 0 && !found => bail!("no check was made; give the hunt more time or other oracles"),
         None => Ok(if found { crate::FOUND } else { crate::NOTHING_FOUND }),
     }
 }

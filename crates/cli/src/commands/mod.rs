@@ -16,7 +16,7 @@ mod shell;
 mod stats;
 
 use anyhow::bail;
-use dissent_campaign::{Observer, Tested};
+use dissent_campaign::{Observer, Tested, target_in_file};
 use dissent_core::finding::Finding;
 use dissent_engine::Target;
 
@@ -48,8 +48,10 @@ fn obtain_for(
     limits: &LimitArgs,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<Tested> {
-    let named = target.unwrap_or(&finding.target);
-    let target = Target::parse(named)?;
+    let (named, target) = match target {
+        Some(named) => (named, Target::parse(named)?),
+        None => (finding.target.as_str(), target_in_file(&finding.target)?),
+    };
     if target.dialect() != finding.dialect {
         bail!("the finding is in the dialect of {}, which {target} does not speak", finding.dialect);
     }

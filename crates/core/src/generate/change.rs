@@ -124,8 +124,10 @@ impl<'a> Generator<'a> {
     /// Another value for one of the dialect's settings.
     pub fn setting(&mut self) -> Option<Statement> {
         let dialect = self.dialect;
-        let setting = self.rng.choose(&dialect.settings)?;
-        if setting.between_questions { None } else { self.pick_setting(std::slice::from_ref(setting)) }
+        let drawn = self.pick_setting(&dialect.settings)?;
+        let is_kept_back =
+            |name: &Name| dialect.setting(name).is_some_and(|setting| setting.between_questions);
+        (!matches!(&drawn, Statement::Set { name, .. } if is_kept_back(name))).then_some(drawn)
     }
 
     pub(super) fn initial_setting(&mut self) -> Option<Statement> {

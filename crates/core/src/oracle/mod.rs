@@ -46,6 +46,11 @@ pub trait Oracle: Sync {
         2
     }
 
+    /// Whether it applies to a dialect at all: `rowid` needs tables without row numbers.
+    fn suits(&self, _dialect: &Dialect) -> bool {
+        true
+    }
+
     /// A subject over the generator's schema, or `None` if the schema or the dialect does not allow one.
     fn propose(&self, generator: &mut Generator) -> Option<Proposal>;
 

@@ -21,7 +21,7 @@
 
 use std::cmp::Reverse;
 
-use crate::dialect::Setting;
+use crate::dialect::{Dialect, Setting};
 use crate::engine::{Reply, Stop};
 use crate::finding::Verdict;
 use crate::generate::{Generator, Named, choices};
@@ -59,6 +59,10 @@ impl Oracle for Plan {
 
     fn about(&self) -> &'static str {
         "a query returns the same rows under other optimizer settings"
+    }
+
+    fn suits(&self, dialect: &Dialect) -> bool {
+        !dialect.settings.is_empty() || !dialect.discovery.lists.is_empty()
     }
 
     fn propose(&self, generator: &mut Generator) -> Option<Proposal> {

@@ -14,6 +14,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::dialect::Dialect;
 use crate::engine::Stop;
 use crate::finding::Verdict;
 use crate::generate::Generator;
@@ -32,6 +33,10 @@ impl Oracle for Rowid {
 
     fn about(&self) -> &'static str {
         "a query returns the same rows from a table and from its WITHOUT ROWID twin"
+    }
+
+    fn suits(&self, dialect: &Dialect) -> bool {
+        dialect.table_options.iter().any(|option| option.keyed)
     }
 
     fn propose(&self, generator: &mut Generator) -> Option<Proposal> {

@@ -11,6 +11,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::dialect::Dialect;
 use crate::engine::Stop;
 use crate::finding::Verdict;
 use crate::generate::Generator;
@@ -29,6 +30,10 @@ impl Oracle for Storage {
 
     fn about(&self) -> &'static str {
         "a query returns the same rows from a table and from a twin that is stored differently"
+    }
+
+    fn suits(&self, dialect: &Dialect) -> bool {
+        dialect.table_options.iter().any(|option| !option.keyed)
     }
 
     fn propose(&self, generator: &mut Generator) -> Option<Proposal> {

@@ -1,0 +1,79 @@
+//! What a file from elsewhere may not do, and what "nothing found" may not mean.
+
+mod support;
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use support::{BINARY, dissent, kill, norec_finding, run, wait_for, write_finding};
+
+const SETUP: &[&str] = &["CREATE TABLE t0(c0 INT)", "INSERT INTO t0 VALUES (1)"];
+
+/// Loading a library runs its code, and reaching a server sends it a password: only the command line decides on that.
+#[test]
+fn a_finding_does_not_choose_a_library_or_a_server() {
+    let directory = tempfile::tempdir().unwrap();
+    for (target, dialect) in
+        [("sqlite:path=/nowhere/libx.so", "sqlite"), ("postgres://somebody@192.0.2.1/", "postgres")]
+    {
+        let mut finding = norec_finding(SETUP);
+        (finding.target, finding.dialect) = (target.to_string(), dialect.to_string());
+        let path = write_finding(directory.path(), &finding);
+        for command in ["replay", "reduce"] {
+            run(dissent(directory.path()).arg(command).arg(&path))
+                .refused_with("name the target on the command line");
+        }
+        let said = run(dissent(directory.path()).arg("replay").arg(&path).args(["--target", "sqlite"]));
+        assert!(!said.stderr.contains("command line"), "{}", said.stderr);
+    }
+}
+
+#[test]
+fn a_campaign_does_not_choose_a_library_or_a_server() {
+    let directory = tempfile::tempdir().unwrap();
+    let hunt = ["hunt", "--max-cases", "200", "--seed", "1", "--jobs", "1", "--out", "out"];
+    assert!(matches!(run(dissent(directory.path()).args(hunt)).code, Some(0 | 1)));
+    let file = directory.path().join("out/campaign.json");
+    let text = fs::read_to_string(&file).unwrap();
+    let foreign = text.replacen("\"target\": \"sqlite\"", "\"target\": \"sqlite:path=/nowhere/libx.so\"", 1);
+    assert_ne!(text, foreign);
+    fs::write(&file, foreign).unwrap();
+    let resume = ["hunt", "--resume", "out", "--time", "1s"];
+    run(dissent(directory.path()).args(resume)).refused_with("name the target on the command line");
+    let named = ["hunt", "sqlite:path=/nowhere/libx.so", "--resume", "out", "--time", "1s"];
+    run(dissent(directory.path()).args(named)).refused_with("no such file: /nowhere/libx.so");
+}
+
+#[test]
+fn a_running_campaign_is_not_resumed() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut hunt = Command::new(BINARY)
+        .args(["hunt", "--seed", "1", "--jobs", "1", "--out", "out"])
+        .current_dir(directory.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_for("the campaign starts", || directory.path().join("out/campaign.json").exists().then_some(()));
+    let resume = ["hunt", "--resume", "out", "--time", "1s"];
+    run(dissent(directory.path()).args(resume)).refused_with("another dissent is working on out");
+    kill(hunt.id());
+    hunt.wait().unwrap();
+    let said = run(dissent(directory.path()).args(resume));
+    assert!(matches!(said.code, Some(0 | 1)), "{}", said.stderr);
+}
+
+#[test]
+fn nothing_checked_is_not_nothing_found() {
+    let directory = tempfile::tempdir().unwrap();
+    for (name, script) in [
+        ("empty.sql", ""),
+        ("typo.sql", "SELEKT 1;"),
+        ("tables.sql", "CREATE TABLE t0(c0 INT); INSERT INTO t0 VALUES (1);"),
+    ] {
+        fs::write(directory.path().join(name), script).unwrap();
+        let said = run(dissent(directory.path()).args(["check", name]));
+        assert_eq!(said.code, Some(2), "{name}: {}\n{}", said.stdout, said.stderr);
+        assert!(said.stderr.contains("nothing was checked"), "{}", said.stderr);
+    }
+}
