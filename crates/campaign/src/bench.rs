@@ -1,9 +1,18 @@
-//! What Dissent itself costs.
+//! What Dissent itself costs, on any engine.
 //!
-//! A worker's hunt runs in this process, with journal and counting. Then the same statements, saved as text, go
-//! through SQLite's C API with nothing around them: prepare, step to the end, finalise. That is the ceiling. The
-//! hunt's share of it is what is left after generating, rendering, reading results and comparing them.
+//! A worker's hunt runs in this process, journal, counting and all. Then the very same statements, kept as text, go
+//! through the bare client: SQLite's C API with nothing around it (prepare, step to the end, finalise), or the driver of
+//! another engine, whose answers are dropped. That is the ceiling; the hunt's share of it is what is left after
+//! generating, rendering, reading results and judging them.
+//!
+//! Processor time is that of this process and of all that it started: a private server and its children. A server that
+//! somebody else runs is not counted; then the figures say what Dissent costs beside it.
 
+mod against;
+mod costs;
+
+use std::cell::RefCell;
+use std::io::Write;
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -14,20 +23,26 @@ use dissent_core::guide;
 use dissent_engine::sqlite::SqliteEngine;
 use dissent_engine::{Source, Target};
 
+pub use against::{Against, Round};
+
 use crate::catalog;
 use crate::config::Config;
 use crate::observer::Observer;
 use crate::system;
 use crate::tested::Tested;
 use crate::worker::journal::{self, Journal};
-use crate::worker::protocol::{Events, HuntTask};
+use crate::worker::protocol::{Event, Events, HuntTask, Tally, read_events};
 use crate::worker::trace::{TracedEngine, Tracer};
 use crate::worker::{JournalWriter, hunt};
 
-/// A short hunt of the bundled SQLite, and the statements that it runs.
+/// A short hunt, and the statements that it runs.
 pub struct Bench {
     task: HuntTask,
+    source: Source,
+    dialect: String,
     steps: Vec<Step>,
+    /// Where a hunt that learns keeps what is new.
+    corpus: tempfile::TempDir,
 }
 
 enum Step {
@@ -39,26 +54,28 @@ enum Step {
 /// A library of SQLite.
 pub struct Library(PathBuf);
 
+/// What a hunt came to.
+pub struct Measured {
+    /// Processor time, see the module.
+    pub cpu_seconds: f64,
+    /// Comparisons that came to a verdict.
+    pub checks: u64,
+    /// The part of the time in which the engine answered questions of checks.
+    pub useful: f64,
+    tally: Tally,
+}
+
 impl Bench {
-    /// Hunts once to learn the statements.
-    pub fn prepare(
-        oracles: &[String],
-        seed: u64,
-        cases: u64,
-        observer: &mut dyn Observer,
-    ) -> anyhow::Result<Bench> {
-        let mut config = Config {
-            oracles: oracles.to_vec(),
-            seed,
-            jobs: 1,
-            max_cases: Some(cases),
-            guide: guide::Kind::None,
-            worker_memory: 8 << 30,
-            ..Config::default()
-        };
+    /// Hunts once to learn the statements. `config` says what and how; it is hunted by one worker, without a guide unless
+    /// it names one.
+    pub fn prepare(mut config: Config, cases: u64, observer: &mut dyn Observer) -> anyhow::Result<Bench> {
+        config.jobs = 1;
+        config.max_cases = Some(cases);
+        config.worker_memory = 8 << 30;
         config.settle()?;
         let tested = Tested::obtain(&config, observer)?;
         let catalog = catalog::obtain(&tested, false, observer)?;
+        let corpus = tempfile::tempdir().context("no directory for what is learned")?;
         let task = HuntTask {
             max_cases: config.max_cases,
             config,
@@ -66,12 +83,15 @@ impl Bench {
             first_database: 0,
             avoid: Default::default(),
             catalog: catalog.map(|kept| kept.path),
-            corpus: PathBuf::new(),
+            corpus: corpus.path().to_path_buf(),
         };
+        let (source, dialect) = (tested.place.source.clone(), tested.place.dialect.clone());
+        let mut bench = Bench { task, source, dialect, steps: Vec::new(), corpus };
         let mut recorder = Recorder::default();
-        let engine = SqliteEngine::bundled()?;
-        hunt_once(&task, Box::new(TracedEngine { engine, tracer: &mut recorder }))?;
-        Ok(Bench { task, steps: recorder.steps })
+        let engine = bench.source.open()?;
+        bench.hunt_on(Box::new(TracedEngine { engine, tracer: &mut recorder }))?;
+        bench.steps = recorder.steps;
+        Ok(bench)
     }
 
     /// How many statements the hunt runs.
@@ -79,19 +99,31 @@ impl Bench {
         self.steps.iter().filter(|step| matches!(step, Step::Statement(_))).count()
     }
 
-    /// The CPU time of the hunt.
-    pub fn hunt(&self) -> anyhow::Result<f64> {
-        let start = system::own_cpu_seconds();
-        hunt_once(&self.task, Box::new(SqliteEngine::bundled()?))?;
-        Ok(system::own_cpu_seconds() - start)
+    /// Hunts, and measures it.
+    pub fn hunt(&self) -> anyhow::Result<Measured> {
+        let engine = self.source.open()?;
+        let start = system::tree_cpu_seconds();
+        let tally = self.hunt_on(engine)?;
+        let cpu_seconds = system::tree_cpu_seconds() - start;
+        let useful = tally.counts.account.arm_nanos() as f64 / tally.wall_nanos.max(1) as f64;
+        Ok(Measured { cpu_seconds, checks: tally.checks(), useful, tally })
     }
 
-    /// The CPU time of its statements through the bare C API.
+    /// The costs of a dialect's file, as this hunt measures them.
+    pub fn costs(&self, measured: &[Measured]) -> String {
+        costs::table(&self.task.config.oracles, measured.iter().map(|measured| &measured.tally))
+    }
+
+    /// The processor time of the hunt's statements through the bare client.
     pub fn bare(&self) -> anyhow::Result<f64> {
-        self.run(SqliteEngine::bundled()?)
+        match self.source.path() {
+            _ if self.dialect != "sqlite" => self.replay(self.source.open()?),
+            None => self.run(SqliteEngine::bundled()?),
+            Some(path) => self.run(SqliteEngine::load(path)?),
+        }
     }
 
-    /// The same with another library. Whoever counts coverage also reads its counters once a database.
+    /// The same with another library of SQLite. Whoever counts coverage also reads its counters once a database.
     pub fn bare_with(&self, library: &Library) -> anyhow::Result<f64> {
         self.run(SqliteEngine::load(&library.0)?)
     }
@@ -109,6 +141,61 @@ impl Bench {
         }
         Ok(system::own_cpu_seconds() - start)
     }
+
+    fn replay(&self, mut engine: Box<dyn Engine>) -> anyhow::Result<f64> {
+        let start = system::tree_cpu_seconds();
+        for step in &self.steps {
+            match step {
+                Step::Reset => engine.reset().map_err(anyhow::Error::new)?,
+                Step::Statement(text) => {
+                    let text = std::str::from_utf8(&text[..text.len() - 1])?;
+                    // What was prepared through the engine's interface is no text to send.
+                    if !text.starts_with("/* prepare") {
+                        engine.execute(text).map_err(anyhow::Error::new)?;
+                    }
+                }
+            }
+        }
+        Ok(system::tree_cpu_seconds() - start)
+    }
+
+    /// What a worker does, in this process.
+    fn hunt_on(&self, engine: Box<dyn Engine + '_>) -> anyhow::Result<Tally> {
+        let memory = system::memory_file(journal::BYTES as u64).context("no memory to share")?;
+        let writer = JournalWriter { journal: Rc::new(Journal::new(&memory)?), fault: None };
+        let dialect = Dialect::load(&self.dialect, engine.version())?;
+        // Every hunt begins with nothing.
+        let _ = std::fs::remove_dir_all(self.corpus.path());
+        let told = Told::default();
+        hunt::run(&self.task, engine, dialect, writer, &mut Events::to(Box::new(told.clone())))?;
+        let mut tally = Tally::default();
+        read_events(told.0.borrow().as_slice(), |event| {
+            if let Event::Progress(part) = event {
+                tally.add(*part);
+            }
+        });
+        Ok(tally)
+    }
+}
+
+/// Everything that a hunt tells.
+#[derive(Clone, Default)]
+struct Told(Rc<RefCell<Vec<u8>>>);
+
+impl Write for Told {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.borrow_mut().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The bench of a hunt without anything else, on a target and by these oracles.
+pub fn bench_config(target: &str, oracles: &[String], seed: u64, guide: guide::Kind) -> Config {
+    Config { target: target.to_string(), oracles: oracles.to_vec(), seed, guide, ..Config::default() }
 }
 
 /// A version of SQLite as a plain library, and as one that counts coverage.
@@ -120,14 +207,6 @@ pub fn plain_and_counting(target: &str, observer: &mut dyn Observer) -> anyhow::
         None => bail!("choose a version other than the bundled one, such as sqlite@3.34.0"),
     };
     Ok((library(target.obtain(&mut told)?)?, library(target.obtain_counting(&mut told)?)?))
-}
-
-/// What a worker does, in this process.
-fn hunt_once(task: &HuntTask, engine: Box<dyn Engine + '_>) -> anyhow::Result<()> {
-    let memory = system::memory_file(journal::BYTES as u64).context("no memory to share")?;
-    let writer = JournalWriter { journal: Rc::new(Journal::new(&memory)?), fault: None };
-    let dialect = Dialect::load(&task.config.target, engine.version())?;
-    hunt::run(task, engine, dialect, writer, &mut Events::to_nobody())
 }
 
 #[derive(Default)]

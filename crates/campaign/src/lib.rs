@@ -48,7 +48,7 @@ mod system;
 mod tested;
 mod worker;
 
-pub use bench::{Bench, Library, plain_and_counting};
+pub use bench::{Against, Bench, Library, Measured, Round, bench_config, plain_and_counting};
 pub use bugs::Bug;
 pub use builds::{Build, own_builds, released_versions};
 pub use campaign::{Builder, Campaign, Outcome};

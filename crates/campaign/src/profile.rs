@@ -9,13 +9,16 @@
 //!
 //! [size]
 //! max-tables = 5
+//!
+//! [oracle]
+//! edc = 3              # three times the share of another oracle in the engine's time
 //! ```
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use dissent_core::profile::{choices, sizes};
+use dissent_core::profile::{choices, shares, sizes};
 
 /// Reads a profile. Names are those that `dissent stats drawn` lists; a table stands for the beginning of a name.
 pub fn read_profile(path: &Path) -> anyhow::Result<BTreeMap<String, u32>> {
@@ -47,7 +50,8 @@ fn flatten(before: &str, table: &toml::Table, profile: &mut BTreeMap<String, u32
 /// In a file an option may be a key of its choice: `query.join.kind.left` for `query.join.kind/left`.
 fn full_name(name: String) -> String {
     let is_known = |name: &str| {
-        choices().iter().any(|choice| choice.name == name) || sizes().any(|(size, _)| size == name)
+        choices().iter().any(|choice| choice.name == name)
+            || sizes().chain(shares()).any(|(known, _)| known == name)
     };
     match name.rsplit_once('.') {
         Some((choice, option)) if !is_known(&name) && is_known(&format!("{choice}/{option}")) => {

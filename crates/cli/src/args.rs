@@ -333,6 +333,10 @@ pub enum EnginesAction {
 
 #[derive(Debug, clap::Args)]
 pub struct BenchArgs {
+    /// The database to measure: sqlite, duckdb, postgres@18.4
+    #[arg(default_value = DEFAULT_TARGET)]
+    pub target: String,
+
     /// The oracles to use: names or groups (see `dissent oracles`), separated by commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "norec")]
     pub oracles: Vec<String>,
@@ -348,6 +352,19 @@ pub struct BenchArgs {
     /// How many rounds, hunt and bare API in turn; a noisy machine wants more
     #[arg(long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u32).range(1..))]
     pub rounds: u32,
+
+    /// Compare with another build of Dissent instead: hunts of this and of that program, one after the other in each
+    /// round, with everything that they start counted
+    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["cases", "coverage", "costs"])]
+    pub against: Option<PathBuf>,
+
+    /// How long each hunt of such a comparison lasts
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration, requires = "against")]
+    pub time: Duration,
+
+    /// Print what statements and subjects of each oracle cost on this engine, as a dialect's file keeps it ([costs])
+    #[arg(long, conflicts_with = "coverage")]
+    pub costs: bool,
 
     /// Measure what counting code coverage costs instead: the same statements on this version of SQLite, plain and
     /// instrumented

@@ -29,6 +29,13 @@ fn a_short_hunt_gives_a_summary_in_json() {
     let total = checks["total"].as_u64().unwrap();
     let sum: u64 = checks.iter().filter(|(name, _)| *name != "total").map(|(_, n)| n.as_u64().unwrap()).sum();
     assert!(total > 0 && total == sum && checks.contains_key("norec"));
+    // What the time was spent on: no part is missing, and the oracles' shares are shares of one whole.
+    let parts: f64 = summary["time"].as_object().unwrap().values().map(|part| part.as_f64().unwrap()).sum();
+    assert!((0.95..1.05).contains(&parts), "{}", summary["time"]);
+    let oracles = summary["oracles"].as_object().unwrap();
+    let shares: f64 = oracles.values().map(|oracle| oracle["share"].as_f64().unwrap()).sum();
+    assert!((0.99..1.01).contains(&shares), "{}", summary["oracles"]);
+    assert_eq!(oracles["norec"]["checks"], checks["norec"]);
 
     // The same summary, and what was run, are in the default output directory.
     let campaigns: Vec<_> = std::fs::read_dir(directory.path().join("dissent-out")).unwrap().collect();

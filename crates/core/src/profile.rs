@@ -12,7 +12,8 @@
 //! ```
 //!
 //! A name with a slash is an option of a choice: it is chosen in proportion to its weight among the options that apply.
-//! A name without one is a percentage, or a size (`size.…`). Weight 0 means never, unless nothing else applies.
+//! A name without one is a percentage, a size (`size.…`), or the share of an oracle in the engine's time (`oracle.…`, 1
+//! unless a profile says otherwise). Weight 0 means never, unless nothing else applies.
 
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,7 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
+use crate::dialect::Dialect;
 use crate::generate::{self, Listed, Policy};
 use crate::{mutate, oracle, walk};
 
@@ -39,6 +41,16 @@ pub fn choices() -> &'static [Listed] {
 pub fn sizes() -> impl Iterator<Item = (String, u32)> {
     Policy::SIZES.iter().map(|size| (size_name(size.field), size.default))
 }
+
+/// Every oracle's share of the engine's time with its name and default.
+pub fn shares() -> impl Iterator<Item = (String, u32)> {
+    oracle::all().iter().map(|oracle| (format!("{ORACLE}{}", oracle.name()), 1))
+}
+
+const ORACLE: &str = "oracle.";
+
+/// Larger shares would leave others less than a thousandth.
+const MOST_SHARE: u32 = 1000;
 
 fn size_name(field: &str) -> String {
     format!("size.{}", field.replace('_', "-"))
@@ -96,6 +108,13 @@ impl Policy {
             self.set_size(size.field, value);
             return Ok(());
         }
+        if let Some(oracle) = name.strip_prefix(ORACLE).filter(|_| shares().any(|(share, _)| share == name)) {
+            if value > MOST_SHARE {
+                return Err(ProfileError::TooLarge { name, value, most: MOST_SHARE });
+            }
+            self.shares.insert(oracle.to_string(), value);
+            return Ok(());
+        }
         let Some(choice) = choices().iter().find(|choice| choice.name == name) else {
             return Err(ProfileError::Unknown { closest: closest(&name), name });
         };
@@ -104,6 +123,18 @@ impl Policy {
         }
         self.weights.set(choice.slot, value);
         Ok(())
+    }
+
+    /// The same for a hunt of this dialect: where the profile does not say how many cases a database serves, the dialect
+    /// may.
+    pub fn for_dialect(profile: &BTreeMap<String, u32>, dialect: &Dialect) -> Result<Policy, ProfileError> {
+        let mut policy = Policy::profile(profile)?;
+        if let Some(cases) = dialect.cases_per_database
+            && !profile.contains_key(&size_name("cases_per_database"))
+        {
+            policy.cases_per_database = cases;
+        }
+        Ok(policy)
     }
 
     /// How often each choice was drawn by this policy.
@@ -122,7 +153,8 @@ impl Policy {
 
 /// The existing name that is most like this one.
 fn closest(name: &str) -> String {
-    let names = choices().iter().map(|choice| choice.name.clone()).chain(sizes().map(|(name, _)| name));
+    let others = sizes().chain(shares()).map(|(name, _)| name);
+    let names = choices().iter().map(|choice| choice.name.clone()).chain(others);
     names.min_by_key(|known| strsim::damerau_levenshtein(known, name)).unwrap_or_default()
 }
 

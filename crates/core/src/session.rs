@@ -150,7 +150,13 @@ impl<'a> Session<'a> {
     pub fn reset(&mut self) -> Result<(), Trouble> {
         self.database = Database::default();
         self.journal.reset();
-        self.clocked(0, |engine| engine.reset())
+        let purpose = self.purpose;
+        if purpose == Purpose::Build {
+            self.purpose = Purpose::Reset;
+        }
+        let returned = self.clocked(1, |engine| engine.reset());
+        self.purpose = purpose;
+        returned
     }
 
     /// Says what the next statements are run for; gives what the last ones were.

@@ -40,7 +40,7 @@ impl TimeFigures {
         TimeFigures {
             useful: share(account.arm_nanos()),
             scaffolds: share(account.scaffold_nanos()),
-            build: share(account.build.nanos),
+            build: share(account.reset.nanos + account.build.nanos),
             guide: share(account.guide.nanos),
             rehearsal: share(account.rehearsal.nanos),
             confirm: share(account.confirm.nanos),

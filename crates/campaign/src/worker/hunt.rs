@@ -63,7 +63,13 @@ fn walk(
     let oracles = oracles(&config.oracles)?;
     let calm = (!task.avoid.is_empty()).then(|| dialect.without(&task.avoid.features, &task.avoid.functions));
     let calm = calm.as_ref();
-    let walk = Walk { dialect, calm, oracles, seed: config.seed, policy: Policy::profile(&config.profile)? };
+    let walk = Walk {
+        dialect,
+        calm,
+        oracles,
+        seed: config.seed,
+        policy: Policy::for_dialect(&config.profile, dialect)?,
+    };
     let mut corpus = config.learns().then(|| CorpusStore::open(task)).transpose()?;
     let mut trail = Trail::new(config.guide.guide());
     if let Some(corpus) = &mut corpus {

@@ -73,6 +73,7 @@ pub fn report_panics() {
 /// The child's whole life: read the job, do it, report the result.
 fn run() -> anyhow::Result<i32> {
     system::name_process(c"dissent-worker");
+    system::keep_freed_memory();
     let mut text = String::new();
     let mut input = std::io::stdin().lock();
     input.read_line(&mut text)?;

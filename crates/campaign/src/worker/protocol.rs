@@ -225,13 +225,18 @@ impl Tally {
         self.databases += other.databases;
         self.cases += other.cases;
         self.wall_nanos += other.wall_nanos;
-        for (oracle, tally) in other.oracles {
-            let mine = self.oracles.entry(oracle).or_default();
+        self.add_verdicts(&other.oracles);
+    }
+
+    /// Adds what oracles said elsewhere or later.
+    pub fn add_verdicts(&mut self, oracles: &BTreeMap<Label, OracleTally>) {
+        for (oracle, tally) in oracles {
+            let mine = self.oracles.entry(oracle.clone()).or_default();
             mine.checks += tally.checks;
             mine.nonempty += tally.nonempty;
             mine.alarms += tally.alarms;
-            for (reason, count) in tally.skips {
-                *mine.skips.entry(reason).or_insert(0) += count;
+            for (reason, count) in &tally.skips {
+                *mine.skips.entry(reason.clone()).or_insert(0) += count;
             }
         }
     }
@@ -297,9 +302,9 @@ impl Events {
         Events { out: BufWriter::new(Box::new(io::stdout())) }
     }
 
-    /// Nobody listens: a benchmark pays for sending alone.
-    pub fn to_nobody() -> Self {
-        Events { out: BufWriter::new(Box::new(io::sink())) }
+    /// To somebody else: a benchmark listens to itself.
+    pub fn to(listener: Box<dyn Write>) -> Self {
+        Events { out: BufWriter::new(listener) }
     }
 
     pub fn send(&mut self, event: &Event) -> io::Result<()> {

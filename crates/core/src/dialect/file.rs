@@ -10,8 +10,8 @@ use serde::Deserialize;
 use super::Feature;
 use super::features::Since;
 use super::{
-    AggregateFunction, Cast, Descriptor, Dialect, Discovery, Function, IndexMethod, Partitioning, Preparing,
-    Setting, Spelling, TableOption, TypeEntry, Version, one, yes,
+    AggregateFunction, Cast, Costs, Descriptor, Dialect, Discovery, Function, IndexMethod, Partitioning,
+    Preparing, Setting, Spelling, TableOption, TypeEntry, Version, one, yes,
 };
 use crate::catalog::{self, Repertoire};
 use crate::sql::{DataType, Kind, Name};
@@ -34,7 +34,7 @@ pub enum DialectError {
 }
 
 /// Parts of a file that say nothing about what probing an engine finds.
-const NOT_PROBED: [&str; 8] = [
+const NOT_PROBED: [&str; 10] = [
     "engine",
     "types",
     "table_options",
@@ -43,6 +43,8 @@ const NOT_PROBED: [&str; 8] = [
     "maintenance",
     "settings",
     "discovery",
+    "costs",
+    "cases_per_database",
 ];
 
 /// Dialects' files by name: those built into Dissent, and more in tests.
@@ -179,6 +181,9 @@ struct File {
     #[serde(default)]
     preparing: Preparing,
     #[serde(default)]
+    costs: Costs,
+    cases_per_database: Option<u64>,
+    #[serde(default)]
     catalog: catalog::Plan,
 }
 
@@ -268,6 +273,8 @@ impl File {
             partitions: self.partitions,
             clock: self.clock,
             preparing: self.preparing,
+            costs: self.costs,
+            cases_per_database: self.cases_per_database,
             catalog,
             repertoire: Repertoire::default(),
         }

@@ -2,6 +2,7 @@
 //!
 //! Generators and oracles ask what a dialect *can* do ([`Dialect::can`]), never which one it *is*.
 
+mod costs;
 mod descriptor;
 mod discovery;
 mod features;
@@ -14,6 +15,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+pub use costs::Costs;
 pub use descriptor::{Descriptor, TimeLimit};
 pub use discovery::Discovery;
 pub use features::{Feature, Features};
@@ -79,6 +81,10 @@ pub struct Dialect {
     pub clock: BTreeMap<String, usize>,
     /// How statements are prepared, and what may be a parameter of them.
     pub preparing: Preparing,
+    /// What statements and checks cost.
+    pub costs: Costs,
+    /// Cases that one database serves, where building one is dear or cheap.
+    pub cases_per_database: Option<u64>,
     /// How to ask the engine what it can compute.
     pub catalog: catalog::Plan,
     /// What the engine can compute, once that is known.

@@ -1,5 +1,7 @@
 //! The generator's sizes and weights, in one place.
 
+use std::collections::BTreeMap;
+
 use super::Weights;
 
 /// A size that a profile can set.
@@ -20,11 +22,13 @@ macro_rules! policy {
             $($(#[$doc])* pub $field: $ty,)*
             /// How often each choice is drawn, and was.
             pub weights: Weights,
+            /// The share of an oracle in the engine's time, where it is not that of the others.
+            pub shares: BTreeMap<String, u32>,
         }
 
         impl Default for Policy {
             fn default() -> Self {
-                Policy { $($field: $default,)* weights: Weights::default() }
+                Policy { $($field: $default,)* weights: Weights::default(), shares: BTreeMap::new() }
             }
         }
 
@@ -67,4 +71,11 @@ policy! {
     queries_per_table: usize = 50, least 4;
     /// Rows of such a table.
     rows_per_table: usize = 100, least 30;
+}
+
+impl Policy {
+    /// The share of an oracle in the engine's time, in proportion to those of the others.
+    pub fn share(&self, oracle: &str) -> u32 {
+        self.shares.get(oracle).copied().unwrap_or(1)
+    }
 }

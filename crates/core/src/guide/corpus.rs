@@ -77,6 +77,11 @@ impl Corpus {
         *shown
     }
 
+    /// Whether no database showed a feature so far.
+    pub fn is_new(&self, feature: Feature) -> bool {
+        self.shown(feature) == 0
+    }
+
     fn shown(&self, feature: Feature) -> u32 {
         self.shown.get(feature as usize % FEATURES).copied().unwrap_or(0)
     }

@@ -7,6 +7,7 @@
 mod code;
 pub mod corpus;
 mod plans;
+mod shape;
 
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +18,7 @@ pub use plans::Plans;
 use crate::engine::Trouble;
 use crate::session::Session;
 use crate::sql::Query;
+use crate::state::State;
 
 /// Something that can be new: an edge of the engine's code, a step of a plan. Below [`FEATURES`].
 pub type Feature = u32;
@@ -26,13 +28,23 @@ pub const FEATURES: usize = 1 << 20;
 
 /// What counts as new.
 pub trait Guide {
-    /// A query was asked of the current database.
-    fn asked(&mut self, _query: &Query, _session: &mut Session) -> Result<(), Trouble> {
-        Ok(())
+    /// Whether it looks at queries one by one, rather than at what the engine counted meanwhile.
+    fn looks_at_queries(&self) -> bool {
+        false
     }
 
-    /// Adds what was seen since this was called last; it may name a feature more than once.
-    fn take(&mut self, session: &mut Session, seen: &mut Vec<Feature>);
+    /// Whether a query may show something new. It is not asked again about one that is like it.
+    fn is_promising(&mut self, _query: &Query, _state: &State) -> bool {
+        false
+    }
+
+    /// What a query shows on the present database.
+    fn look(&mut self, _query: &Query, _session: &mut Session) -> Result<Vec<Feature>, Trouble> {
+        Ok(Vec::new())
+    }
+
+    /// Adds what the engine counted since this was called last; it may name a feature more than once.
+    fn take(&mut self, _session: &mut Session, _seen: &mut Vec<Feature>) {}
 }
 
 /// The guides by the names that users type.

@@ -2,27 +2,30 @@
 
 use std::collections::HashMap;
 
+use super::shape::Shapes;
 use super::{FEATURES, Feature, Guide};
 use crate::engine::Trouble;
 use crate::session::Session;
 use crate::sql::Query;
+use crate::state::State;
 
-/// Sees the plan of every query that is asked.
+/// Sees the plans of queries whose shape is new.
 #[derive(Default)]
 pub struct Plans {
-    seen: Vec<Feature>,
+    shapes: Shapes,
 }
 
 impl Guide for Plans {
-    fn asked(&mut self, query: &Query, session: &mut Session) -> Result<(), Trouble> {
-        if let Some(plan) = session.explain(query)? {
-            self.seen.extend(features(&plan));
-        }
-        Ok(())
+    fn looks_at_queries(&self) -> bool {
+        true
     }
 
-    fn take(&mut self, _: &mut Session, seen: &mut Vec<Feature>) {
-        seen.append(&mut self.seen);
+    fn is_promising(&mut self, query: &Query, state: &State) -> bool {
+        self.shapes.is_new(query, state)
+    }
+
+    fn look(&mut self, query: &Query, session: &mut Session) -> Result<Vec<Feature>, Trouble> {
+        Ok(session.explain(query)?.map(|plan| features(&plan)).unwrap_or_default())
     }
 }
 

@@ -40,12 +40,6 @@ pub trait Oracle: Sync {
     /// What it does, in one line.
     fn about(&self) -> &'static str;
 
-    /// About how many statements a check runs. All oracles of a hunt get an equal share of its time, so one
-    /// with expensive checks makes fewer of them.
-    fn cost(&self) -> u32 {
-        2
-    }
-
     /// Whether it applies to a dialect at all: `rowid` needs tables without row numbers.
     fn suits(&self, _dialect: &Dialect) -> bool {
         true

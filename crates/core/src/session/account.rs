@@ -12,6 +12,8 @@ pub enum Purpose {
     /// Building a database, or changing it between checks.
     #[default]
     Build,
+    /// Emptying it before that.
+    Reset,
     /// A question of this oracle: one whose answer is compared.
     Arm(&'static str),
     /// Whatever else a check of this oracle runs: tables of its own, indexes, ANALYZE, looking into an error, evidence.
@@ -69,6 +71,9 @@ impl Checking {
 /// What was spent, by purpose.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Account {
+    /// Emptying databases; each counts as a statement.
+    #[serde(default)]
+    pub reset: Spent,
     /// Building databases, and changing them between checks.
     pub build: Spent,
     /// By oracle.
@@ -84,6 +89,7 @@ pub struct Account {
 impl Account {
     pub(super) fn charge(&mut self, purpose: Purpose, spent: Spent) {
         *match purpose {
+            Purpose::Reset => &mut self.reset,
             Purpose::Build => &mut self.build,
             Purpose::Arm(oracle) => &mut self.checking(oracle.into()).arms,
             Purpose::Scaffold(oracle) => &mut self.checking(oracle.into()).scaffolds,
@@ -109,6 +115,7 @@ impl Account {
 
     /// Adds what was spent elsewhere or later.
     pub fn add(&mut self, other: Account) {
+        self.reset += other.reset;
         self.build += other.build;
         self.guide += other.guide;
         self.rehearsal += other.rehearsal;

@@ -1,19 +1,19 @@
 //! A database mutated from one that showed something new, and what is learned from a database.
 
 use super::keeping::Rehearsal;
-use super::trail::KEEPING_SHARE;
 use super::{Lesson, Next, Visit};
 use crate::engine::{Reply, Stop};
 use crate::finding::Verdict;
 use crate::generate::{Stage, choices, cost};
-use crate::guide::Entry;
+use crate::guide::{Entry, Feature};
 use crate::import;
 use crate::mutate::{self, Step, What, rebind};
-use crate::oracle::Given;
+use crate::oracle::{Given, Oracle};
 use crate::rng::Rng;
 use crate::session::Purpose;
 use crate::sql::{InsertSource, Query, Statement, recursion};
 use crate::state::Table;
+use crate::subject::Subject;
 
 choices! {
     odds {
@@ -28,12 +28,25 @@ choices! {
     }
 }
 
-/// Test cases per mutated database: it is small and quickly built.
-const CASES: u64 = 30;
+/// Cases of a changed database, in parts of those of a drawn one: it is small and quickly made.
+const CASES: (u64, u64) = (3, 8);
 /// A query may look at so many times the rows that a FROM is drawn with.
 const DEAREST: usize = 8;
 /// The most mutations of a query before it runs.
 const MOST_CHANGES: usize = 3;
+/// So many queries are changed until one is found that the oracle can work on; then it draws a subject of its own.
+const MOST_QUERIES: usize = 4;
+
+/// A query that was made of another one.
+struct Changed {
+    query: Query,
+    /// The same with its names as oracles want them.
+    asked: Query,
+    /// What an oracle can make of it.
+    subjects: Vec<Subject>,
+    /// The operations that were drawn into it.
+    drawn: Vec<u32>,
+}
 
 impl Visit<'_, '_, '_> {
     /// A database and cases made of what was kept. `false`: the watcher ended it.
@@ -47,7 +60,8 @@ impl Visit<'_, '_, '_> {
         if self.session.database().state().tables.is_empty() {
             return Ok(true);
         }
-        for case in 1..=CASES {
+        let cases = (self.walk.policy.cases_per_database * CASES.0).div_ceil(CASES.1);
+        for case in 1..=cases {
             if !self.begin_case(case) {
                 return Ok(false);
             }
@@ -110,38 +124,101 @@ impl Visit<'_, '_, '_> {
     fn changed_case(&mut self, entry: &Entry) -> Result<Next, Stop> {
         let rng = Rng::for_case(self.walk.seed, self.number, self.case);
         let mut rng = self.change_now_and_then(rng)?;
-        let material = match self.odds(&DRAWN_CASE, &mut rng) {
-            true => None,
-            false => self.query_to_change(entry, &mut rng),
-        };
-        let Some(mut query) = material else { return self.propose(rng) };
-        let donor = self.trail.corpus.donor(&mut rng).and_then(|donor| rng.choose(&donor.queries)).cloned();
-        let ((), drawn, rng) = self.draw(rng, |generator| {
-            for _ in 0..generator.rng.between(0, MOST_CHANGES) {
-                mutate::query(generator, &mut query, donor.as_ref());
+        let oracle = self.oracle(&mut rng);
+        if self.odds(&DRAWN_CASE, &mut rng) {
+            return self.propose(oracle, rng);
+        }
+        let changed;
+        (changed, rng) = self.changed_query(entry, oracle, rng);
+        match changed {
+            Some(changed) => self.try_out(changed, oracle, rng),
+            None => self.propose(oracle, rng),
+        }
+    }
+
+    /// A query that was changed and that the oracle can work on.
+    fn changed_query(
+        &mut self,
+        entry: &Entry,
+        oracle: &'static dyn Oracle,
+        mut rng: Rng,
+    ) -> (Option<Changed>, Rng) {
+        for _ in 0..MOST_QUERIES {
+            let Some(mut query) = self.query_to_change(entry, &mut rng) else { break };
+            let donor =
+                self.trail.corpus.donor(&mut rng).and_then(|donor| rng.choose(&donor.queries)).cloned();
+            let drawn;
+            ((), drawn, rng) = self.draw(rng, |generator| {
+                for _ in 0..generator.rng.between(0, MOST_CHANGES) {
+                    mutate::query(generator, &mut query, donor.as_ref());
+                }
+                rebind::query(generator, &mut query);
+            });
+            if !self.is_affordable(&query) {
+                continue;
             }
-            rebind::query(generator, &mut query);
-        });
-        // A recursion that lost what ends it would only be cut off, after long; and joins of joins are asked for long.
-        let cost = cost::of_query(&query, self.session.database().state());
-        if !recursion::ends(&query.clone().into()) || cost > DEAREST * self.walk.policy.max_product {
-            return self.propose(rng);
+            let asked = self.resolved(&query);
+            let subjects = self.subjects(&asked, oracle);
+            if !subjects.is_empty() {
+                return (Some(Changed { query, asked, subjects, drawn }), rng);
+            }
         }
-        let reply = self.session.query(&query)?;
-        self.learn(&drawn, !matches!(reply, Reply::Failed(_)));
-        // A query that returns nothing says little, and mutations only make it worse.
+        (None, rng)
+    }
+
+    /// A recursion that lost what ends it would only be cut off, after long; and joins of joins are asked for long.
+    fn is_affordable(&self, query: &Query) -> bool {
+        let cost = cost::of_query(query, self.session.database().state());
+        cost <= DEAREST * self.walk.policy.max_product && recursion::ends(&query.clone().into())
+    }
+
+    /// The query with its names as oracles want them.
+    fn resolved(&self, query: &Query) -> Query {
+        import::resolved(query, self.session.database().state(), self.dialect)
+    }
+
+    fn subjects(&self, query: &Query, oracle: &dyn Oracle) -> Vec<Subject> {
+        let state = self.session.database().state();
+        oracle.adopt(&Given { query, state, dialect: self.dialect })
+    }
+
+    /// Runs a query as it is; if the engine takes it, the oracle asks it in its ways.
+    fn try_out(&mut self, changed: Changed, oracle: &'static dyn Oracle, mut rng: Rng) -> Result<Next, Stop> {
+        let Changed { mut query, mut asked, mut subjects, drawn } = changed;
+        let mut reply = self.tried(&query, &drawn, oracle)?;
+        // What lets nothing through says little, and changes only make it worse.
         let filters = query.as_select().is_some_and(|select| select.filter.is_some());
-        if !filters || !matches!(&reply, Reply::Rows(rows) if rows.is_empty()) {
-            return self.ask(query, reply, rng);
+        let is_empty = |reply: &Reply| matches!(reply, Reply::Rows(rows) if rows.is_empty());
+        if filters && is_empty(&reply) {
+            let drawn;
+            ((), drawn, rng) = self.draw(rng, |generator| mutate::loosen(generator, &mut query));
+            reply = self.tried(&query, &drawn, oracle)?;
+            // Some are asked all the same.
+            if is_empty(&reply) && !self.odds(&EMPTY, &mut rng) {
+                return Ok(Next::Case);
+            }
+            asked = self.resolved(&query);
+            subjects = self.subjects(&asked, oracle);
         }
-        let ((), drawn, mut rng) = self.draw(rng, |generator| mutate::loosen(generator, &mut query));
-        let reply = self.session.query(&query)?;
-        self.learn(&drawn, !matches!(reply, Reply::Failed(_)));
-        // Some are run anyway.
-        if matches!(&reply, Reply::Rows(rows) if rows.is_empty()) && !self.odds(&EMPTY, &mut rng) {
+        if matches!(reply, Reply::Failed(_)) {
             return Ok(Next::Case);
         }
-        self.ask(query, reply, rng)
+        if asked != query && !import::is_same(&self.ask_for(&asked, oracle)?, &reply) {
+            subjects = self.subjects(&query, oracle);
+        }
+        self.remember(query)?;
+        self.adopt(subjects, oracle, &mut rng)
+    }
+
+    fn tried(&mut self, query: &Query, drawn: &[u32], oracle: &dyn Oracle) -> Result<Reply, Stop> {
+        let reply = self.ask_for(query, oracle)?;
+        self.learn(drawn, !matches!(reply, Reply::Failed(_)));
+        Ok(reply)
+    }
+
+    /// A question before the oracle's own.
+    fn ask_for(&mut self, query: &Query, oracle: &dyn Oracle) -> Result<Reply, Stop> {
+        self.spending(Purpose::Scaffold(oracle.name()), |visit| visit.session.query(query))
     }
 
     fn query_to_change(&mut self, entry: &Entry, rng: &mut Rng) -> Option<Query> {
@@ -149,63 +226,56 @@ impl Visit<'_, '_, '_> {
         own.or_else(|| self.trail.corpus.donor(rng).and_then(|donor| rng.choose(&donor.queries)).cloned())
     }
 
-    /// Gives a query that ran to an oracle that can use it.
-    fn ask(&mut self, query: Query, reply: Reply, mut rng: Rng) -> Result<Next, Stop> {
-        if matches!(reply, Reply::Failed(_)) {
+    /// The oracle checks one of the subjects that it made of a query.
+    fn adopt(
+        &mut self,
+        mut subjects: Vec<Subject>,
+        oracle: &'static dyn Oracle,
+        rng: &mut Rng,
+    ) -> Result<Next, Stop> {
+        if subjects.is_empty() {
             return Ok(Next::Case);
         }
-        let mut asked = import::resolved(&query, self.session.database().state(), self.dialect);
-        if asked != query && !import::is_same(&self.session.query(&asked)?, &reply) {
-            asked = query.clone();
+        // The first is about the whole of its condition, others about parts that may let nothing through.
+        let at = if self.odds(&WHOLE_CONDITION, rng) { 0 } else { rng.below(subjects.len()) };
+        let subject = subjects.swap_remove(at);
+        let before = self.session.database().history().len();
+        match self.check(&subject, oracle)? {
+            Verdict::Bug(seen) => self.confirm(subject, before, *seen, oracle),
+            _ => Ok(Next::Case),
         }
-        self.remember(query)?;
-        self.adopt(&asked, &mut rng)
     }
 
-    /// The first oracle that finds something to work on in a query makes a subject of it.
-    fn adopt(&mut self, query: &Query, rng: &mut Rng) -> Result<Next, Stop> {
-        let mut oracles = vec![self.walk.oracle(rng)];
-        let mut others = self.walk.oracles.clone();
-        rng.shuffle(&mut others);
-        oracles.append(&mut others);
-        for oracle in oracles {
-            let state = self.session.database().state();
-            let given = Given { query, state, dialect: self.dialect };
-            let mut subjects = oracle.adopt(&given);
-            if subjects.is_empty() {
-                continue;
-            }
-            // The first is about the whole of its condition, others about parts that may let nothing through.
-            let at = if self.odds(&WHOLE_CONDITION, rng) { 0 } else { rng.below(subjects.len()) };
-            let subject = subjects.swap_remove(at);
-            let before = self.session.database().history().len();
-            return match self.check(&subject, oracle)? {
-                Verdict::Bug(seen) => self.confirm(subject, before, *seen, oracle),
-                _ => Ok(Next::Case),
-            };
-        }
-        Ok(Next::Case)
-    }
-
-    /// A query was asked of this database.
+    /// A query was asked of this database: looks at it if it may show something new and there is time for that.
     pub(super) fn remember(&mut self, query: Query) -> Result<(), Stop> {
-        if let Some(guide) = &mut self.trail.guide {
-            let purpose = self.session.spend_on(Purpose::Guide);
-            guide.asked(&query, self.session)?;
-            self.session.spend_on(purpose);
-            if self.trail.keeps {
-                self.asked.push(query);
-            }
+        let Some(guide) = &mut self.trail.guide else { return Ok(()) };
+        if !guide.looks_at_queries() {
+            self.asked.push(query);
+            return Ok(());
         }
+        let price = self.dialect.costs.explain;
+        if self.trail.allowance < price || !guide.is_promising(&query, self.session.database().state()) {
+            return Ok(());
+        }
+        self.trail.allowance -= price;
+        let purpose = self.session.spend_on(Purpose::Guide);
+        let shown = guide.look(&query, self.session)?;
+        self.session.spend_on(purpose);
+        let is_new = |feature: &Feature| self.trail.corpus.is_new(*feature) && !self.seen.contains(feature);
+        if shown.iter().any(is_new) {
+            self.asked.push(query);
+        }
+        self.seen.extend(shown);
         Ok(())
     }
 
     /// Sees what the database showed that none before it did, and keeps the part of it that does.
     pub(super) fn learn_from(&mut self, changed: Option<(u64, u64)>) -> Result<(), Stop> {
         let depth = self.depth;
-        let mut seen = self.trail.take_seen(self.session);
+        let mut seen = std::mem::take(&mut self.seen);
+        self.trail.take_seen(self.session, &mut seen);
         let new = self.trail.corpus.note(&mut seen);
-        self.trail.allowance += (self.session.counts.statements - self.began_at) * KEEPING_SHARE / 100;
+        self.trail.earn(self.spent);
         let lesson = Lesson { new, depth, changed };
         self.trail.note(&lesson, self.session.counts.statements - self.began_at);
         self.watcher.learned(&lesson);

@@ -7,6 +7,9 @@ use crate::mutate;
 use crate::session::Session;
 use crate::sql::{Query, Statement};
 
+/// Queries of an entry that was not made small.
+const MOST_QUERIES: usize = 20;
+
 /// Runs parts of a database again.
 pub(super) struct Rehearsal<'r, 'e> {
     pub trail: &'r mut Trail,
@@ -14,7 +17,8 @@ pub(super) struct Rehearsal<'r, 'e> {
 }
 
 impl Rehearsal<'_, '_> {
-    /// The statements and queries that show what is new; none if it was an oracle's own question that did.
+    /// The statements and queries that show what is new; none if it was an oracle's own question that did. Where there is
+    /// no time to find out, all of them are kept.
     pub fn smallest(
         &mut self,
         mut setup: Vec<Statement>,
@@ -23,18 +27,26 @@ impl Rehearsal<'_, '_> {
         depth: u32,
     ) -> Result<Option<Entry>, Stop> {
         setup.retain(mutate::is_material);
-        let mut missing = new;
         let mut entry = Entry { setup, queries: Vec::new(), depth, features: Vec::new() };
+        if !self.afford(entry.setup.len(), asked.len()) {
+            entry.queries = asked;
+            entry.queries.truncate(MOST_QUERIES);
+            entry.features = new;
+            return Ok(Some(entry));
+        }
         if !self.rebuild(&entry.setup)? {
             return Ok(None);
         }
-        self.take_missing(&mut missing, &mut entry.features);
+        let mut missing = new;
+        let mut seen = Vec::new();
+        self.trail.take_seen(self.session, &mut seen);
+        found(&mut missing, seen, &mut entry.features);
         for query in asked {
             if missing.is_empty() {
                 break;
             }
-            self.repeat(&query)?;
-            if self.take_missing(&mut missing, &mut entry.features) {
+            let seen = self.repeat(&query)?;
+            if found(&mut missing, seen, &mut entry.features) {
                 entry.queries.push(query);
             }
         }
@@ -43,6 +55,16 @@ impl Rehearsal<'_, '_> {
         }
         self.leave_out(&mut entry)?;
         Ok(Some(entry))
+    }
+
+    /// Whether so many statements and queries can be run again; if so, they are paid for.
+    fn afford(&mut self, statements: usize, queries: usize) -> bool {
+        let price = self.session.dialect().costs.rehearsal(statements, queries);
+        let affordable = self.trail.allowance >= price;
+        if affordable {
+            self.trail.allowance -= price;
+        }
+        affordable
     }
 
     /// Leaves statements out as long as the entry still shows what it is kept for: halves first, then single ones.
@@ -54,11 +76,9 @@ impl Rehearsal<'_, '_> {
             let mut spare: Vec<usize> =
                 (0..entry.setup.len()).filter(|at| !makes_table(&entry.setup[*at])).collect();
             while !spare.is_empty() {
-                let cost = (entry.setup.len() + 2 * entry.queries.len()) as u64;
-                if self.trail.allowance < cost {
+                if !self.afford(entry.setup.len(), entry.queries.len()) {
                     return Ok(());
                 }
-                self.trail.allowance -= cost;
                 // The last ones first: nothing was built on them.
                 let out = spare.split_off(spare.len().saturating_sub(chunk));
                 let kept = entry.setup.iter().enumerate().filter(|(at, _)| !out.contains(at));
@@ -77,18 +97,20 @@ impl Rehearsal<'_, '_> {
         if !self.rebuild(setup)? {
             return Ok(false);
         }
+        let mut seen = Vec::new();
         for query in &entry.queries {
-            self.repeat(query)?;
+            seen.append(&mut self.repeat(query)?);
         }
+        self.trail.take_seen(self.session, &mut seen);
         let mut missing = entry.features.clone();
-        self.take_missing(&mut missing, &mut Vec::new());
+        found(&mut missing, seen, &mut Vec::new());
         Ok(missing.is_empty())
     }
 
     /// `false`: a statement failed; others were about what it left out.
     fn rebuild(&mut self, setup: &[Statement]) -> Result<bool, Stop> {
         self.session.reset()?;
-        self.trail.take_seen(self.session);
+        self.trail.take_seen(self.session, &mut Vec::new());
         for statement in setup {
             if let Reply::Failed(_) = self.session.build(statement)? {
                 return Ok(false);
@@ -97,26 +119,26 @@ impl Rehearsal<'_, '_> {
         Ok(true)
     }
 
-    fn repeat(&mut self, query: &Query) -> Result<(), Stop> {
+    /// Asks a query again; gives what it shows.
+    fn repeat(&mut self, query: &Query) -> Result<Vec<Feature>, Stop> {
         self.session.query(query)?;
-        match &mut self.trail.guide {
-            Some(guide) => Ok(guide.asked(query, self.session)?),
-            None => Ok(()),
-        }
+        let Some(guide) = &mut self.trail.guide else { return Ok(Vec::new()) };
+        let mut seen = guide.look(query, self.session)?;
+        guide.take(self.session, &mut seen);
+        Ok(seen)
     }
+}
 
-    /// Moves what was seen since the last time from one list to the other; `true` if there was anything.
-    fn take_missing(&mut self, missing: &mut Vec<Feature>, found: &mut Vec<Feature>) -> bool {
-        let mut seen = self.trail.take_seen(self.session);
-        seen.sort_unstable();
-        let before = found.len();
-        missing.retain(|feature| {
-            let shown = seen.binary_search(feature).is_ok();
-            if shown {
-                found.push(*feature);
-            }
-            !shown
-        });
-        found.len() > before
-    }
+/// Moves what was seen from one list to the other; `true` if there was anything.
+fn found(missing: &mut Vec<Feature>, mut seen: Vec<Feature>, found: &mut Vec<Feature>) -> bool {
+    seen.sort_unstable();
+    let before = found.len();
+    missing.retain(|feature| {
+        let shown = seen.binary_search(feature).is_ok();
+        if shown {
+            found.push(*feature);
+        }
+        !shown
+    });
+    found.len() > before
 }

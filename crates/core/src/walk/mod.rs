@@ -6,6 +6,7 @@
 
 mod changed;
 mod keeping;
+mod shares;
 pub mod trail;
 
 use crate::database::Mark;
@@ -13,12 +14,13 @@ use crate::dialect::Dialect;
 use crate::engine::{Harm, Reply, Stop, Trouble};
 use crate::finding::{Evidence, Origin, Verdict};
 use crate::generate::{CHANGE_FIRST, Generator, Luck, Named, Odds, Policy};
-use crate::guide::Entry;
+use crate::guide::{Entry, Feature};
 use crate::oracle::{self, Oracle, crash};
 use crate::rng::Rng;
 use crate::session::{Purpose, Session};
 use crate::sql::{Name, ObjectKind, Query, Statement};
 use crate::subject::{Proposal, Subject, TestCase};
+use shares::Shares;
 pub use trail::{Lesson, Trail};
 
 /// Receives what happens during a walk.
@@ -69,12 +71,6 @@ pub struct Walk<'a> {
 const CALM_SHARE: u32 = 90;
 
 impl Walk<'_> {
-    /// Chooses an oracle so that all run about the same number of statements.
-    fn oracle(&self, rng: &mut Rng) -> &'static dyn Oracle {
-        let shares: Vec<u32> = self.oracles.iter().map(|oracle| SHARE / oracle.cost().max(1)).collect();
-        self.oracles[rng.weighted(&shares)]
-    }
-
     /// Draws the database of this number and runs its cases. `Ok(false)`: the watcher ended it.
     pub fn database(
         &self,
@@ -109,7 +105,10 @@ impl Walk<'_> {
             stopped: None,
             depth: 0,
             luck: Luck::default(),
+            shares: Shares::new(&self.oracles, &self.policy, &dialect.costs),
+            spent: dialect.costs.reset,
             asked: Vec::new(),
+            seen: Vec::new(),
             began_at: session.counts.statements,
             trail,
             session,
@@ -128,9 +127,6 @@ impl Walk<'_> {
     }
 }
 
-/// What is shared out among the oracles of a hunt in proportion to how cheap their checks are.
-const SHARE: u32 = 10_000;
-
 /// One database while it is walked.
 struct Visit<'a, 's, 'e> {
     walk: &'a Walk<'a>,
@@ -144,8 +140,14 @@ struct Visit<'a, 's, 'e> {
     depth: u32,
     /// What happened to operations on this database.
     luck: Luck,
-    /// The queries that were asked of it.
+    /// How often each oracle is drawn.
+    shares: Shares,
+    /// What it has cost so far, as the dialect knows it.
+    spent: u64,
+    /// The queries that were asked of it, if they may have shown something new.
     asked: Vec<Query>,
+    /// What they showed.
+    seen: Vec<Feature>,
     /// Statements that had been run before this database.
     began_at: u64,
     trail: &'s mut Trail,
@@ -189,8 +191,9 @@ impl Visit<'_, '_, '_> {
                 return Ok(false);
             }
             let rng = Rng::for_case(self.walk.seed, self.number, case);
-            let rng = self.change_now_and_then(rng)?;
-            if self.propose(rng)? == Next::Database {
+            let mut rng = self.change_now_and_then(rng)?;
+            let oracle = self.oracle(&mut rng);
+            if self.propose(oracle, rng)? == Next::Database {
                 return Ok(true);
             }
         }
@@ -223,6 +226,7 @@ impl Visit<'_, '_, '_> {
     /// Runs statements that change the state.
     fn change(&mut self, statements: Vec<Statement>, drawn: &[u32]) -> Result<(), Stop> {
         let failures = self.session.failures();
+        self.spent += self.dialect.costs.build * statements.len() as u64;
         for statement in statements {
             self.session.build(&statement)?;
         }
@@ -245,9 +249,15 @@ impl Visit<'_, '_, '_> {
         Ok(rng)
     }
 
+    /// The oracle of a case.
+    fn oracle(&mut self, rng: &mut Rng) -> &'static dyn Oracle {
+        let oracle = self.walk.oracles[self.shares.draw(rng)];
+        self.spent += self.dialect.costs.subject(oracle.name());
+        oracle
+    }
+
     /// A subject that an oracle proposes.
-    fn propose(&mut self, mut rng: Rng) -> Result<Next, Stop> {
-        let oracle = self.walk.oracle(&mut rng);
+    fn propose(&mut self, oracle: &'static dyn Oracle, rng: Rng) -> Result<Next, Stop> {
         let (proposed, drawn, _) = self.draw(rng, |generator| oracle.propose(generator));
         let Some(Proposal { brings, subject }) = proposed else {
             self.skip(oracle, "nothing to test in this database");

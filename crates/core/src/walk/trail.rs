@@ -17,12 +17,12 @@ pub struct Trail {
     pub changes_only: bool,
     drawn: Yield,
     changed: Yield,
-    /// Statements that may still be spent on minimizing entries.
+    /// What may still be spent on EXPLAIN and on minimizing entries, in the costs of the dialect.
     pub allowance: u64,
 }
 
-/// The percentage of a hunt's statements that may be spent on minimizing entries.
-pub(super) const KEEPING_SHARE: u64 = 10;
+/// The percentage of what a hunt spends that may go into learning: EXPLAIN, and minimizing entries.
+const LEARNING_SHARE: u64 = 10;
 /// The least percentage of databases that are generated, and that are mutated.
 const LEAST_SHARE: f64 = 20.0;
 
@@ -75,13 +75,16 @@ impl Trail {
         }
     }
 
-    /// What was seen since the last time.
-    pub(super) fn take_seen(&mut self, session: &mut Session) -> Vec<Feature> {
-        let mut seen = Vec::new();
+    /// Adds what the engine's counters show since the last time.
+    pub(super) fn take_seen(&mut self, session: &mut Session, seen: &mut Vec<Feature>) {
         if let Some(guide) = &mut self.guide {
-            guide.take(session, &mut seen);
+            guide.take(session, seen);
         }
-        seen
+    }
+
+    /// A database that cost so much was gone through: a part of it may be spent on learning.
+    pub(super) fn earn(&mut self, cost: u64) {
+        self.allowance = self.allowance.saturating_add(cost * LEARNING_SHARE / 100);
     }
 
     /// What to make the next database of; nothing: it is drawn. The way that brings more news by statement is taken

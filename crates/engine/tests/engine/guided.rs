@@ -1,12 +1,17 @@
 //! What is learned from what was run, and what databases are made of it: on the bundled SQLite, and on one that
 //! counts the edges of its code.
 
-use dissent_core::engine::Reply;
+use std::sync::LazyLock;
+use std::time::Instant;
+
+use dissent_core::engine::{Reply, Trouble};
 use dissent_core::finding::{Evidence, Origin, Verdict};
 use dissent_core::generate::Policy;
-use dissent_core::guide::{Entry, Kind};
-use dissent_core::oracle;
-use dissent_core::sql::Statement;
+use dissent_core::guide::{Entry, Feature, Guide, Kind, Plans};
+use dissent_core::oracle::{self, Oracle};
+use dissent_core::session::{Account, NoJournal, Session};
+use dissent_core::sql::{Query, Statement};
+use dissent_core::state::State;
 use dissent_core::subject::TestCase;
 use dissent_core::walk::{Lesson, Trail, Walk, Watcher};
 use dissent_engine::Target;
@@ -22,6 +27,7 @@ struct Learning {
     kept: Vec<Entry>,
     verdicts: u64,
     findings: Vec<(TestCase, Evidence)>,
+    account: Account,
 }
 
 impl Watcher for Learning {
@@ -50,17 +56,85 @@ impl Watcher for Learning {
     fn unstable(&mut self, _: Origin, _: TestCase, _: Evidence) {}
 }
 
-fn walk(fixture: &mut Fixture, mut trail: Trail, seed: u64, databases: u64) -> Learning {
-    let oracles = oracle::select("all").into_iter().filter(|oracle| oracle.cost() < 20).collect();
+/// Their checks run a hundred statements each.
+const SLOW: [&str; 2] = ["edc", "epsc"];
+
+fn walk(fixture: &mut Fixture, trail: Trail, seed: u64, databases: u64) -> Learning {
+    let quick = |oracle: &&'static dyn Oracle| !SLOW.contains(&oracle.name());
+    walk_with(oracle::select("all").into_iter().filter(quick).collect(), fixture, trail, seed, databases)
+}
+
+fn walk_with(
+    oracles: Vec<&'static dyn Oracle>,
+    fixture: &mut Fixture,
+    mut trail: Trail,
+    seed: u64,
+    databases: u64,
+) -> Learning {
     let dialect = fixture.dialect.clone();
     let walk = Walk { dialect: &dialect, calm: None, oracles, seed, policy: Policy::default() };
     let mut watcher = Learning::default();
-    fixture.session(|session| {
-        for number in 0..databases {
-            walk.guided(number, &mut trail, session, &mut watcher).expect("the engine answers");
-        }
-    });
+    let mut journal = NoJournal;
+    let mut session = Session::new(fixture.engine.as_mut(), &fixture.dialect, &mut journal, nanos);
+    for number in 0..databases {
+        walk.guided(number, &mut trail, &mut session, &mut watcher).expect("the engine answers");
+    }
+    watcher.account = session.counts.account;
     watcher
+}
+
+fn nanos() -> u64 {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    START.elapsed().as_nanos() as u64
+}
+
+/// What the dialect's file says of costs leads to shares of time that are measured.
+#[test]
+fn every_oracle_gets_its_share_of_the_engines_time() {
+    let oracles = oracle::select("all");
+    let trail = Trail::new(Kind::Plan.guide());
+    let account = walk_with(oracles.clone(), &mut Fixture::sqlite(), trail, 3, 300).account;
+    let all = (account.arm_nanos() + account.scaffold_nanos()) as f64;
+    let shares: Vec<(&str, f64)> = oracles
+        .iter()
+        .map(|oracle| oracle.name())
+        .map(|name| (name, oracles.len() as f64 * account.checks[name].nanos() as f64 / all))
+        .collect();
+    assert!(shares.iter().all(|(_, share)| (0.5..=2.0).contains(share)), "{shares:?}");
+    // Learning keeps to its tenth, as far as costs are known.
+    let learning = account.guide.nanos + account.rehearsal.nanos;
+    let engine = all as u64 + account.build.nanos + account.reset.nanos + account.confirm.nanos;
+    assert!(learning > 0 && learning < engine * 15 / 100, "{learning} of {engine}");
+}
+
+/// Looks at every query.
+struct Everything(Plans);
+
+impl Guide for Everything {
+    fn looks_at_queries(&self) -> bool {
+        true
+    }
+    fn is_promising(&mut self, _: &Query, _: &State) -> bool {
+        true
+    }
+    fn look(&mut self, query: &Query, session: &mut Session) -> Result<Vec<Feature>, Trouble> {
+        self.0.look(query, session)
+    }
+}
+
+/// Nothing is kept, so that both walks ask the same queries.
+#[test]
+fn hardly_a_plan_is_missed_for_a_shape_that_was_seen() {
+    let looked = |guide: Box<dyn Guide>| {
+        let mut trail = Trail::new(Some(guide));
+        (trail.keeps, trail.allowance) = (false, u64::MAX / 2);
+        let learned = walk(&mut Fixture::sqlite(), trail, 6, 150);
+        (learned.features as f64, learned.account.guide.statements)
+    };
+    let (all, asked) = looked(Box::new(Everything(Plans::default())));
+    let (found, new) = looked(Box::<Plans>::default());
+    assert!(all > 300.0 && found >= 0.95 * all, "{found} of {all}");
+    assert!(new < asked * 9 / 10, "{new} of {asked} queries were explained");
 }
 
 #[test]
@@ -97,9 +171,8 @@ fn an_entry_shows_what_it_is_kept_for() {
         for entry in &kept {
             session.reset().expect("the engine answers");
             entry.setup.iter().for_each(|statement| drop(session.run(statement)));
-            entry.queries.iter().for_each(|query| guide.asked(query, session).expect("the engine answers"));
-            let mut seen = Vec::new();
-            guide.take(session, &mut seen);
+            let look = |query| guide.look(query, session).expect("the engine answers");
+            let seen: Vec<u32> = entry.queries.iter().flat_map(look).collect();
             assert!(entry.features.iter().all(|feature| seen.contains(feature)), "{entry:#?}");
         }
     });

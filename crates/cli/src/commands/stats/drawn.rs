@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use dissent_campaign::{Summary, store};
-use dissent_core::profile::{Draws, choices, sizes};
+use dissent_core::profile::{Draws, choices, shares, sizes};
 
 use crate::numbers::grouped;
 
@@ -26,7 +26,7 @@ fn weights() -> String {
     for choice in choices() {
         let _ = writeln!(table, "| {} | {} |", choice.name, choice.weight);
     }
-    for (name, size) in sizes() {
+    for (name, size) in sizes().chain(shares()) {
         let _ = writeln!(table, "| {name} | {size} |");
     }
     table

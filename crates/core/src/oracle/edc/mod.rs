@@ -89,11 +89,6 @@ impl Oracle for Edc {
         "a query returns the same rows whether an operation is computed or read from a stored column"
     }
 
-    /// A table pair is asked for all its queries.
-    fn cost(&self) -> u32 {
-        100
-    }
-
     fn propose(&self, generator: &mut Generator) -> Option<Proposal> {
         draw::proposal(self.name(), generator)
     }

@@ -73,11 +73,6 @@ impl Oracle for Epsc {
         "a prepared statement does the same as the ordinary one"
     }
 
-    /// Both arms run all the steps.
-    fn cost(&self) -> u32 {
-        30
-    }
-
     fn propose(&self, generator: &mut Generator) -> Option<Proposal> {
         draw::proposal(self.name(), generator)
     }

@@ -1,0 +1,56 @@
+//! `dissent bench` over the built binary and the bundled SQLite.
+
+mod support;
+
+use support::{BINARY, dissent, run};
+
+/// The number in front of this.
+#[track_caller]
+fn before(line: &str, words: &str) -> f64 {
+    let number = line.split_once(words).and_then(|(head, _)| head.rsplit([' ', '(']).next());
+    number.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{line}"))
+}
+
+#[test]
+fn a_hunt_is_measured_against_the_bare_client() {
+    let directory = tempfile::tempdir().unwrap();
+    let said = run(dissent(directory.path()).args(["bench", "sqlite", "--cases", "400", "--rounds", "2"]));
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let lines: Vec<&str> = said.stdout.lines().collect();
+    let [what, first, _, checks, useful, share] = lines[..] else { panic!("{}", said.stdout) };
+    assert!(what.ends_with(" statements of a hunt of sqlite with norec"), "{what}");
+    assert!(before(first, " checks per CPU second") > 10.0);
+    assert!((1.0..100.0).contains(&before(first, " % useful")));
+    assert!(checks.starts_with("checks per CPU second: ") && useful.starts_with("useful share: 0."));
+    assert!((0.001..1.5).contains(&before(share, " of the bare client")), "{share}");
+}
+
+#[test]
+fn costs_are_printed_as_a_dialect_keeps_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let args = ["bench", "--costs", "--oracles", "norec,edc", "--cases", "600", "--rounds", "1"];
+    let said = run(dissent(directory.path()).args(args));
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let cost = |name: &str| -> u64 {
+        let line = said.stdout.lines().find_map(|line| line.strip_prefix(&format!("{name} = ")));
+        line.unwrap_or_else(|| panic!("{name}: {}", said.stdout)).parse().unwrap()
+    };
+    assert!(cost("edc") > 5 * cost("norec"), "{}", said.stdout);
+    assert!(["reset", "build", "query", "explain"].iter().all(|name| cost(name) > 0), "{}", said.stdout);
+}
+
+#[test]
+fn two_builds_are_compared_in_turns() {
+    let directory = tempfile::tempdir().unwrap();
+    let args = ["bench", "--against", BINARY, "--rounds", "2", "--time", "1s", "--oracles", "norec"];
+    let said = run(dissent(directory.path()).args(args));
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let last = said.stdout.lines().last().unwrap();
+    assert!(last.starts_with("checks per CPU second: "), "{}", said.stdout);
+    assert!((0.2..5.0).contains(&before(last, " times the other")), "{}", said.stdout);
+    assert_eq!(said.stdout.lines().count(), 3);
+    let said =
+        run(dissent(directory.path()).args(["bench", "--against", "/no/such/program", "--time", "1s"]));
+    assert_eq!(said.code, Some(2));
+    assert!(said.stderr.contains("cannot run /no/such/program"), "{}", said.stderr);
+}
