@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use dissent_core::dialect::Dialect;
 use dissent_core::finding::{Class, Finding, Signature};
 use dissent_core::reduce::Weight;
+use dissent_core::report;
 use dissent_core::triage::known::Known;
 use dissent_core::triage::span;
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,9 @@ pub struct Bug {
     pub oracle: String,
     /// How severe it is.
     pub class: Class,
+    /// What is wrong, in a few words; empty in lists of older campaigns.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub title: String,
     /// What its findings have in common; none for a finding that was not reduced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<Signature>,
@@ -47,6 +51,7 @@ impl Bug {
             id: id(directory),
             oracle: finding.case.subject.oracle.clone(),
             class: finding.evidence.class,
+            title: report::title(finding, dialect),
             signature: finding.triage.signature.clone(),
             known: entry.map(|known| known.id.clone()),
             versions: finding.triage.history.as_ref().map(span),
@@ -117,6 +122,7 @@ impl Bugs {
         known.count += 1;
         if let Some(smaller) = smaller {
             (known.oracle, known.class) = (smaller.oracle.clone(), smaller.class);
+            known.title.clone_from(&smaller.title);
             (known.statements, known.tokens) = (smaller.statements, smaller.tokens);
         }
         known
@@ -132,6 +138,7 @@ mod tests {
             id: "norec-wrong-rows-000000".to_string(),
             oracle: "norec".to_string(),
             class: Class::WrongRows,
+            title: String::new(),
             signature: signature.map(|fails| Signature {
                 fails: fails.to_string(),
                 message: Vec::new(),

@@ -11,13 +11,13 @@ use dissent_core::{oracle, seeds};
 use dissent_engine::Target;
 
 use crate::bugs::Bug;
-use crate::catalog;
+use crate::catalog::{self, Look};
 use crate::config::{self, Config};
 use crate::known::known_of;
 use crate::observer::Observer;
 use crate::store::{self, CampaignFile, Position, Store};
 use crate::summary::Summary;
-use crate::supervisor::{Plan, Supervisor};
+use crate::supervisor::{Controls, Plan, Supervisor};
 use crate::tested::{Tested, target_in_file};
 
 /// A campaign that is ready to run: many workers hunting in one database, findings on disk.
@@ -45,7 +45,7 @@ use crate::tested::{Tested, target_in_file};
 pub struct Campaign {
     plan: Plan,
     store: Store,
-    stop: Arc<AtomicBool>,
+    controls: Controls,
 }
 
 impl Campaign {
@@ -124,7 +124,7 @@ impl Campaign {
     }
 
     fn new(plan: Plan, store: Store) -> Campaign {
-        Campaign { plan, store, stop: Arc::new(AtomicBool::new(false)) }
+        Campaign { plan, store, controls: Controls::default() }
     }
 
     /// Its configuration.
@@ -144,7 +144,13 @@ impl Campaign {
 
     /// A flag that ends the campaign, with all its figures, when a signal handler or another thread sets it.
     pub fn stop_flag(&self) -> Arc<AtomicBool> {
-        self.stop.clone()
+        self.controls.stop.clone()
+    }
+
+    /// A flag that pauses the campaign as long as it is set. Workers finish their cases and wait; the time that a
+    /// campaign has stands still.
+    pub fn pause_flag(&self) -> Arc<AtomicBool> {
+        self.controls.pause.clone()
     }
 
     /// Hunts until it is time to stop, then reduces what is left for a while and writes `summary.json`.
@@ -153,7 +159,7 @@ impl Campaign {
     ///
     /// If the campaign could not run. An error that ends it later is part of its outcome.
     pub fn run(self, observer: &mut dyn Observer) -> anyhow::Result<Outcome> {
-        let mut supervisor = Supervisor::new(&self.plan, &self.store, observer, &self.stop);
+        let mut supervisor = Supervisor::new(&self.plan, &self.store, observer, &self.controls);
         let ended = supervisor.run();
         let results = supervisor.results();
         if let Err(error) = self.plan.tested.place.source.sweep() {
@@ -163,8 +169,8 @@ impl Campaign {
             Err(error) if results.tally.counts.statements == 0 => Err(error),
             // An error after a night of hunting must not lose the night's figures.
             ended => {
-                let Plan { config, tested, catalog, .. } = &self.plan;
-                let summary = Summary::new(config, tested, catalog.as_ref(), &results);
+                let Plan { config, tested, .. } = &self.plan;
+                let summary = Summary::new(config, tested, &results);
                 let written = self.store.write_summary(&summary);
                 Ok(Outcome { bugs: results.bugs, summary, trouble: ended.and(written).err() })
             }
@@ -200,11 +206,19 @@ fn prepare(
         bail!("there are no built-in seeds for {}; give --seeds a path", tested.dialect_name());
     }
     let known = known_of(tested.dialect_name(), &tested.engine_version, &config.known)?;
-    let catalog = catalog::obtain(&tested, false, observer).unwrap_or_else(|error| {
+    let looked = catalog::look(&tested);
+    let probe_beside =
+        matches!(looked, Ok(Look::Missing)) && !config.repeatable && config.max_cases.is_none();
+    let catalog = match looked {
+        Ok(Look::Kept(kept)) => Ok(Some(*kept)),
+        Ok(Look::Missing) if !probe_beside => catalog::obtain(&tested, false, observer),
+        other => other.map(|_| None),
+    };
+    let catalog = catalog.unwrap_or_else(|error| {
         observer.note(&format!("using few functions: {error:#}"));
         None
     });
-    Ok(Plan { config, tested, catalog, known, position })
+    Ok(Plan { config, tested, catalog, probe_beside, known, position })
 }
 
 /// The outcome of a campaign.
@@ -254,6 +268,7 @@ impl Builder {
     /// Where all randomness starts.
     pub fn seed(mut self, seed: u64) -> Builder {
         self.config.seed = seed;
+        self.config.repeatable = true;
         self
     }
 

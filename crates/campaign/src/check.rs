@@ -15,8 +15,8 @@ use crate::config::{Allowance, Config};
 use crate::crash;
 use crate::intake::Intake;
 use crate::known::known_of;
-use crate::observer::Observer;
-use crate::pool;
+use crate::observer::{Doing, Observer, Step};
+use crate::pool::{self, Heard};
 use crate::scripts;
 use crate::store::{CampaignFile, Store};
 use crate::tested::Tested;
@@ -34,6 +34,37 @@ pub fn read_scripts(paths: &[PathBuf]) -> anyhow::Result<Vec<Script>> {
         scripts.extend(texts.into_iter().map(|text| Script { name: name.clone(), text }));
     }
     Ok(scripts)
+}
+
+/// How far the worker is with the script that it is at.
+#[derive(Default)]
+struct UnderWay {
+    statements: usize,
+    queries: usize,
+    /// What its process had run when it came to this script; none: before it has run anything of it.
+    ran_before: Option<u64>,
+}
+
+impl UnderWay {
+    fn begin(&mut self, statements: usize, queries: usize) {
+        *self = UnderWay { statements, queries, ran_before: None };
+    }
+
+    /// A script is first run as it is written and as we print it, then its queries are checked.
+    fn tell(&mut self, name: &str, doing: &Doing, observer: &mut dyn Observer) {
+        let ran = doing.statements - *self.ran_before.get_or_insert(doing.statements);
+        let step = match doing.case {
+            _ if self.statements == 0 => return,
+            0 => Step {
+                what: "running",
+                name,
+                done: (ran as usize / 2).min(self.statements),
+                all: self.statements,
+            },
+            case => Step { what: "checking queries", name, done: case as usize - 1, all: self.queries },
+        };
+        observer.step(&step);
+    }
 }
 
 /// A check of some scripts, and its result.
@@ -75,26 +106,34 @@ impl ScriptCheck {
             config,
         };
         while check.read.len() < check.scripts.len() {
-            check.go_on()?;
+            check.go_on(observer)?;
         }
         Ok(check)
     }
 
     /// One worker, from the first script that none has dealt with.
-    fn go_on(&mut self) -> anyhow::Result<()> {
+    fn go_on(&mut self, observer: &mut dyn Observer) -> anyhow::Result<()> {
         let task = Task::CheckScripts(ScriptsTask {
             oracles: self.config.oracles.clone(),
             scripts: self.scripts.clone(),
             skip: self.read.len(),
         });
         let mut unreadable = None;
-        let ended = pool::run(&self.tested.place.clone(), &task, |event| match event {
-            Event::Progress(tally) => self.tally.add(*tally),
-            Event::ScriptChecked(read) => self.read.push(Some(read)),
-            Event::Finding(found) => self.findings.push(*found),
-            Event::Unstable(_) => self.unstable += 1,
-            Event::Unreadable(why) => unreadable = Some(why),
-            _ => {}
+        let mut under_way = UnderWay::default();
+        let ended = pool::watch(&self.tested.place.clone(), &task, |heard| match heard {
+            Heard::Doing(doing) => {
+                let name = self.scripts.get(self.read.len()).map_or("", |script| &script.name);
+                under_way.tell(name, &doing, observer);
+            }
+            Heard::Said(event) => match event {
+                Event::ScriptRead { statements, queries } => under_way.begin(statements, queries),
+                Event::Progress(tally) => self.tally.add(*tally),
+                Event::ScriptChecked(read) => self.read.push(Some(read)),
+                Event::Finding(found) => self.findings.push(*found),
+                Event::Unstable(_) => self.unstable += 1,
+                Event::Unreadable(why) => unreadable = Some(why),
+                _ => {}
+            },
         })?;
         if let Some(why) = unreadable {
             return Err(anyhow!("cannot read the worker's message ({why})"));

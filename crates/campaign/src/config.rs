@@ -27,6 +27,9 @@ pub struct Config {
     pub oracles: Vec<String>,
     /// Where all randomness starts: the same seed gives the same databases and queries.
     pub seed: u64,
+    /// Wait until the engine's functions are known, so that the seed alone decides what is drawn. Without this, and
+    /// without `max_cases`, the first hunt of a version begins while they are probed.
+    pub repeatable: bool,
     /// How many worker processes hunt.
     pub jobs: u64,
     /// When to stop; none: when interrupted.
@@ -78,6 +81,7 @@ impl Default for Config {
             target: "sqlite".to_string(),
             oracles: vec!["all".to_string()],
             seed: random(),
+            repeatable: false,
             jobs: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64),
             time: None,
             max_cases: None,

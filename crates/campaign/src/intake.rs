@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use dissent_core::dialect::Dialect;
 use dissent_core::finding::Finding;
+use dissent_core::report;
 use dissent_core::triage::known::{Known, explains};
 
 use crate::bugs::{Bug, Bugs, Sorted, id};
 use crate::config::{Allowance, Config};
-use crate::observer::Observer;
+use crate::observer::{Observer, Stage, Staged};
 use crate::pool::Workplace;
 use crate::record;
 use crate::reducer::{Job, Reduced, Watcher};
@@ -33,12 +34,14 @@ pub struct Intake<'a> {
     keep_duplicates: bool,
     /// None if findings are shown as they are.
     queue: Option<Queue>,
-    reduced: Receiver<Done>,
+    reduced: Receiver<News>,
     bugs: Bugs,
     /// On disk and not reduced yet.
     waiting: Vec<Pending>,
     /// With the reducer, which gets one at a time, so that the next can be chosen by what was learned.
-    under_way: Option<PathBuf>,
+    under_way: Option<Pending>,
+    /// Nothing more goes to the reducer for now.
+    paused: bool,
     pub unstable: u64,
     /// Findings that came while too many were waiting.
     pub not_kept: u64,
@@ -64,6 +67,7 @@ impl<'a> Intake<'a> {
             bugs: Bugs::default(),
             waiting: Vec::new(),
             under_way: None,
+            paused: false,
             unstable: 0,
             not_kept: 0,
             left_waiting: 0,
@@ -102,20 +106,27 @@ impl<'a> Intake<'a> {
         for (directory, finding) in unlisted {
             self.sort(&finding, &directory, observer)?;
         }
-        self.feed();
+        self.feed(observer);
         Ok(())
     }
 
+    /// Holds back what waits, or goes on with it. What the reducer is at, it finishes.
+    pub fn pause(&mut self, pause: bool, observer: &mut dyn Observer) {
+        self.paused = pause;
+        self.feed(observer);
+    }
+
     /// Gives the reducer its next finding: one that no bug known so far explains, if there is any.
-    fn feed(&mut self) {
+    fn feed(&mut self, observer: &mut dyn Observer) {
         let Some(queue) = &self.queue else { return };
-        if self.under_way.is_some() || self.waiting.is_empty() {
+        if self.paused || self.under_way.is_some() || self.waiting.is_empty() {
             return;
         }
         let next = self.waiting.iter().position(|pending| !self.is_explained(&pending.finding));
         let pending = self.waiting.remove(next.unwrap_or(0));
-        self.under_way = Some(pending.directory.clone());
-        queue.push(pending);
+        self.tell(&pending.finding, &pending.directory, Stage::Confirming, observer);
+        queue.push(pending.finding.clone());
+        self.under_way = Some(pending);
     }
 
     /// Whether an unreduced finding has the features of a known bug, or everything that a new bug of this campaign
@@ -142,35 +153,59 @@ impl<'a> Intake<'a> {
         let finding = self.tested.finding(difference, checks);
         let Some(directory) = self.store.add_finding(&finding)? else { return Ok(()) };
         if self.queue.is_some() {
+            self.tell(&finding, &directory, Stage::Waiting, observer);
             self.waiting.push(Pending { directory, finding });
-            self.feed();
+            self.feed(observer);
             return Ok(());
         }
         self.show(&finding, &directory, observer)
     }
 
     /// A difference that disappeared when the worker built it again.
-    pub fn take_unstable(&mut self, difference: Difference, checks: u64) -> anyhow::Result<()> {
+    pub fn take_unstable(
+        &mut self,
+        difference: Difference,
+        checks: u64,
+        observer: &mut dyn Observer,
+    ) -> anyhow::Result<()> {
         self.unstable += 1;
-        self.store.add_unstable(&self.tested.finding(difference, checks))?;
+        let finding = self.tested.finding(difference, checks);
+        if let Some(directory) = self.store.add_unstable(&finding)? {
+            self.tell(&finding, &directory, Stage::Unstable, observer);
+        }
         Ok(())
     }
 
     /// Takes back what the reducer has done, waiting for it this long.
     pub fn collect(&mut self, patience: Duration, observer: &mut dyn Observer) -> anyhow::Result<()> {
-        let Ok(done) = self.reduced.recv_timeout(patience) else { return Ok(()) };
-        self.under_way = None;
-        let taken = self.take_back(done, observer);
-        self.feed();
-        taken
+        match self.reduced.recv_timeout(patience) {
+            Ok(News::Confirmed) => {
+                if let Some(Pending { directory, finding }) = &self.under_way {
+                    self.tell(finding, directory, Stage::Reducing, observer);
+                }
+                Ok(())
+            }
+            Ok(News::Done { result, cpu_seconds }) => {
+                let Some(pending) = self.under_way.take() else { return Ok(()) };
+                self.reducer_cpu_seconds += cpu_seconds;
+                let taken = self.take_back(pending, result, observer);
+                self.feed(observer);
+                taken
+            }
+            Err(_) => Ok(()),
+        }
     }
 
-    fn take_back(&mut self, done: Done, observer: &mut dyn Observer) -> anyhow::Result<()> {
-        let Done { pending: Pending { directory, finding }, result, cpu_seconds } = done;
+    fn take_back(
+        &mut self,
+        pending: Pending,
+        result: anyhow::Result<Reduced>,
+        observer: &mut dyn Observer,
+    ) -> anyhow::Result<()> {
+        let Pending { directory, finding } = pending;
         if self.has_all_findings() {
             return self.store.discard(&directory);
         }
-        self.reducer_cpu_seconds += cpu_seconds;
         match result {
             Ok(Reduced::Confirmed(reduced)) => {
                 self.store.rewrite(&directory, &reduced)?;
@@ -178,6 +213,7 @@ impl<'a> Intake<'a> {
             }
             Ok(Reduced::Unstable(_)) => {
                 self.unstable += 1;
+                self.tell(&finding, &directory, Stage::Unstable, observer);
                 self.store.move_to_unstable(&directory)
             }
             Err(error) => {
@@ -195,7 +231,13 @@ impl<'a> Intake<'a> {
         observer: &mut dyn Observer,
     ) -> anyhow::Result<()> {
         let bug = self.bug(finding, directory);
-        match self.bugs.sort(&bug) {
+        let sorted = self.bugs.sort(&bug);
+        if let Sorted::Smaller(at) | Sorted::Again(at) = sorted {
+            let listed = &self.bugs.list()[at];
+            let stage = listed.known.as_deref().map_or(Stage::Duplicate(&listed.id), Stage::Known);
+            self.tell(finding, directory, stage, observer);
+        }
+        match sorted {
             Sorted::New => return self.show(finding, directory, observer),
             Sorted::Smaller(at) => {
                 let kept = self.bugs.count(at, Some(&bug)).directory.clone();
@@ -219,9 +261,8 @@ impl<'a> Intake<'a> {
         if let Some(queue) = self.queue.take() {
             queue.stop();
         }
-        let mut left: Vec<PathBuf> = self.under_way.take().into_iter().collect();
-        left.extend(self.waiting.drain(..).map(|pending| pending.directory));
-        for directory in left {
+        let left: Vec<Pending> = self.under_way.take().into_iter().chain(self.waiting.drain(..)).collect();
+        for Pending { directory, .. } in left {
             let finding = record::read(&directory)?;
             if self.has_all_findings() {
                 self.store.discard(&directory)?;
@@ -245,6 +286,17 @@ impl<'a> Intake<'a> {
         Bug::of(finding, directory, self.store.dialect(), self.known)
     }
 
+    fn tell(&self, finding: &Finding, directory: &Path, stage: Stage, observer: &mut dyn Observer) {
+        observer.stage(&Staged {
+            id: &id(directory),
+            directory,
+            oracle: &finding.case.subject.oracle,
+            class: finding.evidence.class,
+            title: &report::title(finding, self.store.dialect()),
+            stage,
+        });
+    }
+
     /// On disk first, then in print: a finding that was printed is never lost.
     fn show(
         &mut self,
@@ -255,6 +307,7 @@ impl<'a> Intake<'a> {
         let bug = self.bug(finding, directory);
         self.bugs.add(bug.clone());
         self.store.write_bugs(self.bugs.list())?;
+        self.tell(finding, directory, bug.known.as_deref().map_or(Stage::New, Stage::Known), observer);
         if bug.known.is_none() {
             observer.found(&bug, finding);
         }
@@ -268,42 +321,46 @@ struct Pending {
     finding: Finding,
 }
 
-/// A finding that the reducer has done with.
-struct Done {
-    pending: Pending,
-    result: anyhow::Result<Reduced>,
-    cpu_seconds: f64,
+/// What the reducer says of the finding it was given.
+enum News {
+    /// It fails in a process of its own, too.
+    Confirmed,
+    Done {
+        result: anyhow::Result<Reduced>,
+        cpu_seconds: f64,
+    },
 }
 
 /// A thread that reduces findings one after the other, so that a hunt never waits.
 struct Queue {
-    sender: Sender<Pending>,
+    sender: Sender<Finding>,
     stop: Arc<AtomicBool>,
 }
 
 impl Queue {
     /// What is done comes back in the order in which it was handed in.
-    fn start(place: Workplace, dialect: Arc<Dialect>, allowance: Allowance, done: Sender<Done>) -> Queue {
-        let (sender, pending) = channel::<Pending>();
+    fn start(place: Workplace, dialect: Arc<Dialect>, allowance: Allowance, news: Sender<News>) -> Queue {
+        let (sender, findings) = channel::<Finding>();
         let stop = Arc::new(AtomicBool::new(false));
-        let mut until_stopped = UntilStopped(stop.clone());
+        let stopped = stop.clone();
         // The processes it starts die with this thread, which lives until no more findings come.
         std::thread::spawn(move || {
             let job = Job { place: &place, dialect: &dialect, allowance };
-            for pending in pending {
-                if !until_stopped.goes_on() {
+            for finding in findings {
+                let mut telling = Telling { stopped: &stopped, confirmed: false, news: &news };
+                if telling.is_stopped() {
                     return;
                 }
-                let (result, cpu_seconds) = job.run(&pending.finding, &mut until_stopped);
-                let _ = done.send(Done { pending, result, cpu_seconds });
+                let (result, cpu_seconds) = job.run(&finding, &mut telling);
+                let _ = news.send(News::Done { result, cpu_seconds });
             }
         });
         Queue { sender, stop }
     }
 
-    fn push(&self, pending: Pending) {
+    fn push(&self, finding: Finding) {
         // The other end lives as long as this one.
-        let _ = self.sender.send(pending);
+        let _ = self.sender.send(finding);
     }
 
     /// The current reduction ends with what it has; waiting findings stay as they are.
@@ -312,10 +369,26 @@ impl Queue {
     }
 }
 
-struct UntilStopped(Arc<AtomicBool>);
+/// Watches one reduction.
+struct Telling<'a> {
+    stopped: &'a AtomicBool,
+    confirmed: bool,
+    news: &'a Sender<News>,
+}
 
-impl Watcher for UntilStopped {
+impl Telling<'_> {
+    fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+}
+
+impl Watcher for Telling<'_> {
+    /// Smaller forms are tried only of what was confirmed.
     fn goes_on(&mut self) -> bool {
-        !self.0.load(Ordering::Relaxed)
+        if !self.confirmed {
+            self.confirmed = true;
+            let _ = self.news.send(News::Confirmed);
+        }
+        !self.is_stopped()
     }
 }

@@ -48,6 +48,10 @@ pub struct CampaignFile {
     /// In the names of the databases that its workers made on somebody's server.
     #[serde(default)]
     pub(crate) mark: String,
+    /// The engine's functions were probed while the campaign was hunting: for each worker the database from which on
+    /// it drew them. None: it knew them from the start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub catalog_from: Option<Vec<u64>>,
     /// What the campaign was to do.
     pub config: Config,
 }
@@ -61,6 +65,7 @@ impl CampaignFile {
             dialect: tested.dialect_name().to_string(),
             engine_version: tested.engine_version.clone(),
             mark: mark.to_string(),
+            catalog_from: None,
             config: config.clone(),
         }
     }
@@ -120,7 +125,7 @@ impl Position {
 pub fn read_campaign(directory: &Path) -> anyhow::Result<CampaignFile> {
     let shown = directory.display();
     if !is_campaign(directory) {
-        bail!("{shown} is not a campaign of Dissent");
+        bail!("{shown} is not a campaign of Dissent; give a directory that `dissent hunt` wrote");
     }
     let text = fs::read(directory.join(CAMPAIGN_FILE)).with_context(|| format!("cannot read {shown}"))?;
     let parsed = serde_json::from_slice(&text).map_err(anyhow::Error::new).and_then(CampaignFile::parse);
@@ -140,7 +145,9 @@ pub fn read_bugs(directory: &Path) -> anyhow::Result<Vec<Bug>> {
 /// What a campaign wrote of itself when it ended.
 pub fn read_summary(directory: &Path) -> anyhow::Result<Summary> {
     let summary = read_optional(&directory.join(SUMMARY_FILE))?;
-    summary.with_context(|| format!("{} is not a finished campaign", directory.display()))
+    summary.with_context(|| {
+        format!("{} is not a finished campaign; stop it first, or wait for its end", directory.display())
+    })
 }
 
 fn read_optional<T: DeserializeOwned>(path: &Path) -> anyhow::Result<Option<T>> {
@@ -228,6 +235,12 @@ impl Store {
 
     pub fn write_position(&self, position: &Position) -> anyhow::Result<()> {
         self.write(POSITION_FILE, &pretty(position)?)
+    }
+
+    /// Notes from which databases on workers know the engine's functions.
+    pub fn note_catalog(&self, from: Vec<u64>) -> anyhow::Result<()> {
+        let campaign = CampaignFile { catalog_from: Some(from), ..read_campaign(&self.root)? };
+        self.write(CAMPAIGN_FILE, &pretty(&campaign)?)
     }
 
     /// What workers keep to come back to.
@@ -432,12 +445,16 @@ fn create_default(target: &str) -> anyhow::Result<PathBuf> {
     bail!("too many campaigns started in this second; choose a directory with --out")
 }
 
+/// What is no letter or digit becomes a dash, but never several in a row.
 fn file_name_safe(target: &str) -> String {
-    let safe = |c: char| if c.is_ascii_alphanumeric() || ".-_".contains(c) { c } else { '-' };
-    let name: String = target.chars().map(safe).collect();
+    let safe = |c: char| if c.is_ascii_alphanumeric() || "._".contains(c) { c } else { '-' };
+    let mut name: String = target.chars().map(safe).collect();
+    while name.contains("--") {
+        name = name.replace("--", "-");
+    }
     // The end of a path says more than its beginning, and file names have a limit.
     let start = name.len().saturating_sub(60);
-    name[start..].trim_start_matches(['-', '.']).to_string()
+    name[start..].trim_matches(['-', '.']).to_string()
 }
 
 #[cfg(test)]
@@ -503,6 +520,7 @@ mod tests {
     fn targets_become_file_names() {
         assert_eq!(file_name_safe("sqlite@3.30.1"), "sqlite-3.30.1");
         assert_eq!(file_name_safe("../../etc"), "etc");
+        assert_eq!(file_name_safe("postgres://host:5433/"), "postgres-host-5433");
         let long = format!("sqlite:path=/{}/libsqlite3.so", "x".repeat(300));
         assert!(file_name_safe(&long).len() <= 60 && file_name_safe(&long).ends_with("libsqlite3.so"));
     }

@@ -154,6 +154,9 @@ pub struct FindingLine {
     pub oracle: String,
     /// How severe it is.
     pub class: Class,
+    /// What is wrong, in a few words; older summaries do not tell.
+    #[serde(default)]
+    pub title: String,
     /// How many findings were this bug.
     pub count: u64,
     /// The statements in the setup of its smallest example.
@@ -171,6 +174,8 @@ pub struct FindingLine {
 
 /// The result of a campaign, counted.
 pub(crate) struct Results {
+    /// None for an engine that was not asked what it can compute.
+    pub operations: Option<OperationFigures>,
     pub tally: Tally,
     pub bugs: Vec<Bug>,
     pub unstable: u64,
@@ -198,12 +203,7 @@ pub struct Growth {
 }
 
 impl Summary {
-    pub(crate) fn new(
-        config: &Config,
-        tested: &Tested,
-        catalog: Option<&KeptCatalog>,
-        results: &Results,
-    ) -> Summary {
+    pub(crate) fn new(config: &Config, tested: &Tested, results: &Results) -> Summary {
         let Results { tally, worker_cpu_seconds, .. } = results;
         let share = |nanos: u64| (nanos as f64 / (tally.wall_nanos as f64).max(1.0)).min(1.0);
         Summary {
@@ -218,7 +218,7 @@ impl Summary {
             generator_cpu_seconds: milli(worker_cpu_seconds * share(tally.counts.generator_nanos)),
             time: TimeFigures::new(tally),
             oracles: time::oracles(config, tally),
-            operations: catalog.map(|kept| OperationFigures::new(kept, tally)),
+            operations: results.operations.clone(),
             predicates: PredicateFigures::new(tally),
             databases: tally.databases,
             cases: tally.cases,
@@ -272,7 +272,7 @@ fn notes(tally: &Tally) -> BTreeMap<String, u64> {
 }
 
 impl OperationFigures {
-    fn new(kept: &KeptCatalog, tally: &Tally) -> OperationFigures {
+    pub(crate) fn new(kept: &KeptCatalog, tally: &Tally) -> OperationFigures {
         let usable = |number: &u32| {
             kept.catalog.operations.get(*number as usize).is_some_and(|operation| operation.is_usable())
         };
@@ -324,6 +324,7 @@ impl FindingLine {
             id: bug.id.clone(),
             oracle: bug.oracle.clone(),
             class: bug.class,
+            title: bug.title.clone(),
             count: bug.count,
             statements: bug.statements,
             tokens: bug.tokens,

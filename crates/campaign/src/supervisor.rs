@@ -1,6 +1,7 @@
 //! The parent of a hunt's workers: starts them, listens, and replaces those that end too early.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -8,14 +9,14 @@ use anyhow::bail;
 use dissent_core::guide;
 use dissent_core::triage::known::{Avoid, Known};
 
-use crate::catalog::KeptCatalog;
+use crate::catalog::{KeptCatalog, Probing};
 use crate::config::Config;
 use crate::crash;
 use crate::intake::Intake;
-use crate::observer::{Observer, Progress};
+use crate::observer::{Observer, Phase, Progress, WorkerView};
 use crate::pool::{End, Ended, Pool, Report, TICK, WorkerId};
 use crate::store::{Position, Store};
-use crate::summary::{Growth, Results};
+use crate::summary::{Growth, OperationFigures, Results};
 use crate::system;
 use crate::tested::Tested;
 use crate::worker::protocol::{Difference, Event, HuntTask, Tally, Task};
@@ -33,6 +34,8 @@ pub struct Plan {
     pub tested: Tested,
     /// What the engine can compute, and the file with it.
     pub catalog: Option<KeptCatalog>,
+    /// It is not known yet, and to be found out while the hunt goes on.
+    pub probe_beside: bool,
     /// Known bugs and behaviours of this version.
     pub known: Vec<Known>,
     /// Where to continue, if the campaign is resumed.
@@ -41,14 +44,14 @@ pub struct Plan {
 
 impl Plan {
     /// The job of a worker, starting at a database.
-    fn task(&self, worker: u64, first_database: u64, max_cases: Option<u64>, corpus: PathBuf) -> Task {
+    fn task(&self, worker: u64, slot: &Slot, catalog: Option<PathBuf>, corpus: PathBuf) -> Task {
         Task::Hunt(Box::new(HuntTask {
             config: self.config.clone(),
             worker,
-            first_database,
-            max_cases,
+            first_database: slot.first_database,
+            max_cases: slot.cases_left,
             avoid: self.avoid(),
-            catalog: self.catalog.as_ref().map(|kept| kept.path.clone()),
+            catalog,
             corpus,
         }))
     }
@@ -65,20 +68,60 @@ pub struct Supervisor<'a> {
     plan: &'a Plan,
     store: &'a Store,
     observer: &'a mut dyn Observer,
-    interrupted: &'a AtomicBool,
+    controls: &'a Controls,
     pool: Pool,
+    probing: Option<Probing>,
+    /// The catalog that was made while hunting.
+    catalog: Option<KeptCatalog>,
     intake: Intake<'a>,
     slots: Vec<Slot>,
-    started: Instant,
+    clock: Clock,
     /// When the position was last written.
     noted: Instant,
     stopping: bool,
+    pausing: bool,
     failures_in_a_row: u32,
     /// What child processes other than workers have used.
     cpu_before: f64,
     tally: Tally,
     failures: Vec<String>,
     growth: Vec<Growth>,
+}
+
+/// What others may ask of a campaign while it runs, from another thread or a signal handler.
+#[derive(Debug, Default)]
+pub struct Controls {
+    pub stop: Arc<AtomicBool>,
+    pub pause: Arc<AtomicBool>,
+}
+
+/// The time of a campaign, which stands still while it is paused.
+struct Clock {
+    started: Instant,
+    held: Duration,
+    since: Option<Instant>,
+}
+
+impl Clock {
+    fn start() -> Clock {
+        Clock { started: Instant::now(), held: Duration::ZERO, since: None }
+    }
+
+    fn hold(&mut self, hold: bool) {
+        match (hold, self.since) {
+            (true, None) => self.since = Some(Instant::now()),
+            (false, Some(since)) => {
+                self.held += since.elapsed();
+                self.since = None;
+            }
+            _ => {}
+        }
+    }
+
+    fn elapsed(&self) -> Duration {
+        let now = self.since.map_or(Duration::ZERO, |since| since.elapsed());
+        self.started.elapsed().saturating_sub(self.held + now)
+    }
 }
 
 /// The place of one worker: processes in it come and go, its share of the databases stays.
@@ -91,6 +134,8 @@ struct Slot {
     databases_told: u64,
     cases_told: u64,
     reached: u64,
+    /// Its process was asked to end, so that the next one knows the engine's functions.
+    renewing: bool,
 }
 
 impl Slot {
@@ -118,7 +163,7 @@ impl<'a> Supervisor<'a> {
         plan: &'a Plan,
         store: &'a Store,
         observer: &'a mut dyn Observer,
-        interrupted: &'a AtomicBool,
+        controls: &'a Controls,
     ) -> Self {
         let start = || Position::start(&plan.config);
         let Position { next_databases, cases_left } = plan.position.clone().unwrap_or_else(start);
@@ -129,18 +174,22 @@ impl<'a> Supervisor<'a> {
             databases_told: 0,
             cases_told: 0,
             reached: 0,
+            renewing: false,
         };
         Supervisor {
             plan,
             store,
             observer,
-            interrupted,
+            controls,
             pool: Pool::new(plan.tested.place.clone()),
+            probing: None,
+            catalog: None,
             intake: Intake::new(&plan.config, &plan.tested, &plan.known, store),
             slots: next_databases.into_iter().zip(cases_left).map(slot).collect(),
-            started: Instant::now(),
+            clock: Clock::start(),
             noted: Instant::now(),
             stopping: false,
+            pausing: false,
             failures_in_a_row: 0,
             cpu_before: system::ended_children_cpu_seconds(),
             tally: Tally::default(),
@@ -157,11 +206,14 @@ impl<'a> Supervisor<'a> {
         for slot in 0..self.slots.len() {
             self.start(slot)?;
         }
+        self.probing = self.plan.probe_beside.then(|| Probing::start(&self.plan.tested));
         while !self.pool.is_empty() {
             self.listen()?;
             self.intake.collect(Duration::ZERO, self.observer)?;
             self.note_position()?;
+            self.take_up_catalog();
             self.stop_if_due();
+            self.pause_if_asked();
             self.tell_progress();
         }
         self.write_position()?;
@@ -173,8 +225,11 @@ impl<'a> Supervisor<'a> {
         self.pool.clear();
         self.note_growth();
         let reducer_cpu_seconds = self.intake.reducer_cpu_seconds;
+        let catalog = self.catalog.as_ref().or(self.plan.catalog.as_ref());
+        let operations = catalog.map(|kept| OperationFigures::new(kept, &self.tally));
         Results {
-            wall: self.started.elapsed(),
+            operations,
+            wall: self.clock.elapsed(),
             worker_cpu_seconds: system::ended_children_cpu_seconds() - self.cpu_before - reducer_cpu_seconds,
             reducer_cpu_seconds,
             tally: self.tally,
@@ -192,7 +247,8 @@ impl<'a> Supervisor<'a> {
         let slot = &mut self.slots[number];
         if slot.cases_left != Some(0) {
             let corpus = self.store.corpus();
-            let task = self.plan.task(number as u64, slot.first_database, slot.cases_left, corpus);
+            let catalog = self.catalog.as_ref().or(self.plan.catalog.as_ref()).map(|kept| kept.path.clone());
+            let task = self.plan.task(number as u64, slot, catalog, corpus);
             slot.worker = Some(self.pool.start(&task)?);
         }
         Ok(())
@@ -231,7 +287,9 @@ impl<'a> Supervisor<'a> {
                 self.slots[slot].reached = self.slots[slot].reached.max(next);
                 self.write_position()?;
             }
-            Event::Unstable(difference) => self.intake.take_unstable(*difference, self.tally.checks())?,
+            Event::Unstable(difference) => {
+                self.intake.take_unstable(*difference, self.tally.checks(), self.observer)?;
+            }
             Event::Unreadable(why) => self.note(format!("cannot read a worker's message ({why})")),
             _ => {}
         }
@@ -247,7 +305,8 @@ impl<'a> Supervisor<'a> {
     fn replace(&mut self, number: usize, ended: &Ended) -> anyhow::Result<()> {
         let slot = &mut self.slots[number];
         slot.worker = None;
-        if matches!(ended.how, End::Well | End::Stopped) {
+        let renewing = std::mem::take(&mut slot.renewing);
+        if matches!(ended.how, End::Well | End::Stopped) && (!renewing || self.stopping) {
             return Ok(());
         }
         if ended.remains.statement.is_some() {
@@ -255,12 +314,39 @@ impl<'a> Supervisor<'a> {
         }
         slot.cases_left = slot.cases_left.map(|cases| cases.saturating_sub(ended.remains.cases));
         (slot.databases_told, slot.cases_told) = (0, 0);
+        if ended.how == End::Well {
+            self.write_position()?;
+            return self.start(number);
+        }
         match crash::difference(ended, self.plan.config.seed) {
             Some(difference) => self.record(difference)?,
             None => self.note_failure(ended)?,
         }
         self.write_position()?;
         if self.stopping { Ok(()) } else { self.start(number) }
+    }
+
+    /// Once the engine's functions are known, workers end at their next case, and others that know them go on behind.
+    fn take_up_catalog(&mut self) {
+        let Some(over) = self.probing.as_mut().and_then(|probing| probing.look(self.observer)) else {
+            return;
+        };
+        self.probing = None;
+        match over {
+            Ok(Some(kept)) if !self.stopping => {
+                self.catalog = Some(kept);
+                for slot in &mut self.slots {
+                    slot.renewing = slot.worker.is_some();
+                }
+                self.pool.renew();
+                let from = self.slots.iter().map(Slot::next_database).collect();
+                if let Err(error) = self.store.note_catalog(from) {
+                    self.observer.note(&format!("{error:#}"));
+                }
+            }
+            Ok(_) => {}
+            Err(error) => self.observer.note(&format!("using few functions: {error:#}")),
+        }
     }
 
     /// Errors of our own end a campaign only if they keep happening.
@@ -284,13 +370,24 @@ impl<'a> Supervisor<'a> {
     }
 
     fn stop_if_due(&mut self) {
-        let due = self.interrupted.load(Ordering::Relaxed)
+        let due = self.controls.stop.load(Ordering::Relaxed)
             || self.intake.has_all_findings()
-            || self.plan.config.time.is_some_and(|time| self.started.elapsed() >= time);
+            || self.plan.config.time.is_some_and(|time| self.clock.elapsed() >= time);
         if due && !self.stopping {
             self.stopping = true;
             self.pool.stop();
         }
+    }
+
+    /// Workers wait before their next case; a campaign that stops no longer waits.
+    fn pause_if_asked(&mut self) {
+        let pause = self.controls.pause.load(Ordering::Relaxed) && !self.stopping;
+        if pause != self.pausing {
+            self.pausing = pause;
+            self.pool.pause(pause);
+            self.intake.pause(pause, self.observer);
+        }
+        self.clock.hold(pause && self.pool.is_paused());
     }
 
     /// The hunt is over: reduce what is left, within reason.
@@ -304,14 +401,37 @@ impl<'a> Supervisor<'a> {
     }
 
     fn tell_progress(&mut self) {
+        let workers: Vec<WorkerView> = self
+            .slots
+            .iter()
+            .enumerate()
+            .map(|(number, slot)| WorkerView { number, doing: slot.worker.and_then(|id| self.pool.look(id)) })
+            .collect();
         self.observer.progress(&Progress {
-            elapsed: self.started.elapsed(),
+            elapsed: self.clock.elapsed(),
+            phase: self.phase(),
             databases: self.tally.databases,
             statements: self.tally.counts.statements,
             statements_ok: self.tally.counts.statements_ok,
             checks: self.tally.checks(),
             waiting: self.intake.waiting(),
+            features: self.tally.learned.features.len() as u64,
+            kept: self.tally.learned.kept,
+            oracles: &self.tally.oracles,
+            account: &self.tally.counts.account,
+            workers: &workers,
+            probing: self.probing.as_ref().map(|probing| probing.done),
         });
+    }
+
+    fn phase(&self) -> Phase {
+        match () {
+            () if self.pool.is_empty() => Phase::Reducing,
+            () if self.stopping => Phase::Stopping,
+            () if self.pausing && self.pool.is_paused() => Phase::Paused,
+            () if self.pausing => Phase::Pausing,
+            () => Phase::Hunting,
+        }
     }
 
     /// Writes how far the workers are, from time to time.
@@ -327,7 +447,7 @@ impl<'a> Supervisor<'a> {
     fn note_growth(&mut self) {
         if self.plan.config.guide != guide::Kind::None {
             self.growth.push(Growth {
-                seconds: self.started.elapsed().as_secs_f64(),
+                seconds: self.clock.elapsed().as_secs_f64(),
                 statements: self.tally.counts.statements,
                 features: self.tally.learned.features.len() as u64,
             });

@@ -41,7 +41,7 @@ impl Tested {
     pub fn obtain(config: &Config, observer: &mut dyn Observer) -> anyhow::Result<Tested> {
         config.check_limits()?;
         let target = Target::parse(&config.target)?;
-        let mut told = |step: dissent_engine::Step| observer.note(&step.to_string());
+        let mut told = |step: dissent_engine::Step| observer.wait(&step.to_string());
         let source = match config.guide {
             dissent_core::guide::Kind::Coverage => target.obtain_counting(&mut told)?,
             _ => target.obtain(&mut told)?,

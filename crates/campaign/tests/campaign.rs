@@ -4,16 +4,16 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use dissent_campaign::{Allowance, Campaign, Config, Observer, Progress, store};
+use dissent_campaign::{Allowance, Campaign, Config, Observer, Phase, Progress, store};
 use dissent_core::guide;
 
 fn main() {
     dissent_campaign::run_worker_if_asked();
     every_option_is_kept_by_resuming();
     a_campaign_of_format_1_is_resumed();
-    a_campaign_tells_what_it_does_and_stops_when_asked();
+    a_campaign_tells_what_it_does_and_pauses_and_stops_when_asked();
     println!("all campaigns are as they should be");
 }
 
@@ -27,6 +27,7 @@ fn every_option(directory: &Path) -> Config {
     Config {
         target: "sqlite@bundled".to_string(),
         oracles: vec!["norec".to_string(), "tlp-where".to_string()],
+        repeatable: true,
         seed: 77,
         jobs: if Config::default().jobs == 2 { 3 } else { 2 },
         time: Some(Duration::from_secs(60)),
@@ -116,33 +117,52 @@ fn a_campaign_of_format_1_is_resumed() {
     assert_eq!((older.reduce, older.guide), (None, guide::Kind::None));
 }
 
-/// Stops the campaign once it has done something.
+/// Pauses the campaign once it has done something, and stops it when it has done more.
+#[derive(Default)]
 struct Impatient {
-    stop: Option<std::sync::Arc<std::sync::atomic::AtomicBool>>,
-    last: Option<Progress>,
+    flags: Option<[std::sync::Arc<std::sync::atomic::AtomicBool>; 2]>,
+    /// Since when it is paused, what its clock said then, and what had been checked.
+    paused: Option<(Instant, Duration, u64)>,
+    resumed_at: Option<u64>,
+    /// Databases, statements, valid ones, checks.
+    last: [u64; 4],
 }
 
 impl Observer for Impatient {
     fn progress(&mut self, progress: &Progress) {
-        self.last = Some(*progress);
-        if progress.checks > 0
-            && let Some(stop) = &self.stop
-        {
-            stop.store(true, Ordering::Relaxed);
+        let Progress { databases, statements, statements_ok, checks, elapsed, phase, .. } = *progress;
+        self.last = [databases, statements, statements_ok, checks];
+        let Some([stop, pause]) = &self.flags else { return };
+        match (self.paused, self.resumed_at) {
+            (None, None) if phase == Phase::Paused => self.paused = Some((Instant::now(), elapsed, checks)),
+            (None, None) => pause.store(checks > 0, Ordering::Relaxed),
+            (Some((since, clock, _)), None) if since.elapsed() > Duration::from_millis(500) => {
+                assert!(elapsed < clock + Duration::from_millis(100), "its clock stands still");
+                assert!(
+                    progress.workers.iter().all(|worker| worker.doing.is_some_and(|doing| !doing.running))
+                );
+                pause.store(false, Ordering::Relaxed);
+                self.resumed_at = Some(checks);
+            }
+            (_, Some(then)) if checks > then => stop.store(true, Ordering::Relaxed),
+            _ => {}
         }
     }
 }
 
-fn a_campaign_tells_what_it_does_and_stops_when_asked() {
+fn a_campaign_tells_what_it_does_and_pauses_and_stops_when_asked() {
     let directory = tempfile::tempdir().unwrap();
     let out: PathBuf = directory.path().join("out");
-    let mut observer = Impatient { stop: None, last: None };
+    let mut observer = Impatient::default();
     let config = Config { jobs: 2, ..Config::default() };
     let campaign = Campaign::start(config, Some(&out), &mut observer).unwrap();
-    observer.stop = Some(campaign.stop_flag());
+    observer.flags = Some([campaign.stop_flag(), campaign.pause_flag()]);
     let outcome = campaign.run(&mut observer).unwrap();
-    let last = observer.last.unwrap();
-    assert!(last.checks > 0 && last.statements >= last.statements_ok && last.databases > 0, "{last:?}");
-    assert!(outcome.summary.checks["total"] >= last.checks);
+    let [databases, statements, statements_ok, checks] = observer.last;
+    assert!(databases > 0 && statements >= statements_ok && checks > 0, "{:?}", observer.last);
+    let (_, _, checks_when_paused) = observer.paused.unwrap();
+    // What workers did before they waited may be told only then.
+    assert!(checks > checks_when_paused);
+    assert!(outcome.summary.checks["total"] >= checks);
     assert_eq!(store::read_summary(&out).unwrap().statements, outcome.summary.statements);
 }

@@ -7,21 +7,42 @@ use std::time::Duration;
 use anyhow::bail;
 use clap::builder::PossibleValue;
 use clap::{Parser, Subcommand, ValueEnum};
-use dissent_campaign::{Config, read_profile};
+use dissent_campaign::{Config, read_profile, store};
 use dissent_core::guide;
 use dissent_core::report::export::{Exporter, exporters};
 
+use crate::help::{EXIT_CODES, MORE, TARGETS, VERSION};
 use crate::numbers::duration;
+use crate::verbosity;
 
 /// Finds logic bugs in SQL databases: queries that return a wrong answer and say nothing.
 #[derive(Debug, Parser)]
-#[command(name = "dissent", version, max_term_width = 100, after_help = EXIT_CODES)]
+#[command(name = "dissent", version = VERSION.as_str(), max_term_width = 100, after_help = EXIT_CODES, after_long_help = MORE)]
 pub struct Args {
+    /// Print results and errors only
+    #[arg(short, long, global = true, conflicts_with = "verbose", display_order = 901)]
+    pub quiet: bool,
+
+    /// Print more: what becomes of every finding
+    #[arg(short, long, global = true, display_order = 902)]
+    pub verbose: bool,
+
+    /// Read settings from this file instead of ./dissent.toml
+    ///
+    /// It has a table per command with its options by their long names, as in
+    ///
+    ///     [hunt]
+    ///     target = "duckdb"
+    ///     time = "10m"
+    ///     oracles = ["norec", "tlp"]
+    ///
+    /// What is typed wins.
+    #[arg(long, global = true, value_name = "FILE", verbatim_doc_comment, display_order = 903)]
+    pub config: Option<PathBuf>,
+
     #[command(subcommand)]
     pub command: Command,
 }
-
-const EXIT_CODES: &str = "Exit codes: 0 nothing found, 1 findings, 2 error.";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -51,6 +72,20 @@ pub enum Command {
     Stats(StatsArgs),
     /// Measure what Dissent itself costs: a hunt's statements against the same ones through the bare C API
     Bench(BenchArgs),
+    /// Print a script that completes commands and options in a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page of a command, or write all of them
+    Man {
+        /// The command [default: dissent itself]
+        command: Option<String>,
+
+        /// Write the pages of all commands into this directory
+        #[arg(long, value_name = "DIR", conflicts_with = "command")]
+        out: Option<PathBuf>,
+    },
 }
 
 /// What is tested if nothing is named.
@@ -58,8 +93,9 @@ const DEFAULT_TARGET: &str = "sqlite";
 
 /// What `hunt` is told; an option that is not given leaves the configuration as it is.
 #[derive(Debug, clap::Args)]
+#[command(after_help = TARGETS)]
 pub struct HuntArgs {
-    /// The database to test: sqlite, sqlite@3.30.1, sqlite:path=/…/libsqlite3.so [default: sqlite]
+    /// The database to test: an engine, a version of it, a library, the URL of a server [default: sqlite]
     pub target: Option<String>,
 
     /// Stop after this time: 30s, 10m, 2h [default: until Ctrl-C]
@@ -70,7 +106,8 @@ pub struct HuntArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     jobs: Option<u32>,
 
-    /// Where all randomness starts; the same seed gives the same databases and queries [default: random]
+    /// Where all randomness starts; the same seed gives the same databases and queries. The first hunt of a version
+    /// then waits until its functions are probed [default: random]
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
 
@@ -139,6 +176,10 @@ pub struct HuntArgs {
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
 
+    /// Print lines instead of drawing on the terminal
+    #[arg(long)]
+    plain: bool,
+
     /// How to print the summary; with json it alone goes to standard output
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub summary: SummaryFormat,
@@ -164,6 +205,7 @@ impl HuntArgs {
         set(&mut config.target, &self.target);
         set(&mut config.oracles, &self.oracles);
         set(&mut config.seed, &self.seed);
+        config.repeatable |= self.seed.is_some() || self.log_statements.is_some();
         set(&mut config.jobs, &self.jobs.map(u64::from));
         config.time = self.time.or(config.time);
         config.max_cases = self.max_cases.or(config.max_cases);
@@ -191,6 +233,11 @@ impl HuntArgs {
         Ok(())
     }
 
+    /// Whether the hunt may be drawn.
+    pub fn is_live(&self) -> bool {
+        !self.plain && !verbosity::is_quiet()
+    }
+
     fn fill_guide(&self, config: &mut Config) -> anyhow::Result<()> {
         match (self.guide, self.count_coverage) {
             (None, false) => {}
@@ -206,6 +253,14 @@ impl HuntArgs {
         }
         Ok(())
     }
+}
+
+/// A finding of the newest campaign may be named without the way to it.
+fn finding_path(text: &str) -> Result<PathBuf, std::convert::Infallible> {
+    let path = PathBuf::from(text);
+    let newest = || store::newest().ok().map(|campaign| campaign.join("findings").join(text));
+    let named = (!path.exists() && !text.contains('/')).then(newest).flatten();
+    Ok(named.filter(|found| found.is_dir()).unwrap_or(path))
 }
 
 fn set<T: Clone>(option: &mut T, typed: &Option<T>) {
@@ -281,8 +336,8 @@ pub struct CheckArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct ReplayArgs {
-    /// The finding: its directory, or its finding.json
-    #[arg(value_name = "DIR")]
+    /// The finding: its directory, its finding.json, or its name if the newest campaign has it
+    #[arg(value_name = "DIR", value_parser = finding_path)]
     pub finding: PathBuf,
 
     /// Another database to check it on [default: the one it was found on]
@@ -374,11 +429,12 @@ pub struct BenchArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct ReduceArgs {
-    /// The finding: its directory, or its finding.json; or a campaign's directory, for all of its findings
+    /// The finding: its directory, its finding.json, or its name if the newest campaign has it; or a campaign's
+    /// directory, for all of its findings
     ///
     /// Its finding.json, repro.sql and report.md are rewritten; original.sql and finding.original.json
     /// keep what was found.
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "DIR", value_parser = finding_path)]
     pub finding: PathBuf,
 
     /// Another database to reduce it on [default: the one it was found on]
@@ -399,12 +455,13 @@ pub struct ReduceArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct BisectArgs {
-    /// The finding: its directory, or its finding.json; or a campaign's directory, for all of its findings
+    /// The finding: its directory, its finding.json, or its name if the newest campaign has it; or a campaign's
+    /// directory, for all of its findings
     ///
     /// What is learned is written to each of them and its report.md. The findings of a campaign are sorted anew by
     /// it: examples of one bug that have different versions become bugs of their own, and bugs that came and went
     /// together and need the same become one.
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "DIR", value_parser = finding_path)]
     pub finding: PathBuf,
 
     /// The versions to look at: 3.20.0..3.34.0, 3.20.0.., ..3.34.0 [default: all that can be obtained]
@@ -431,7 +488,7 @@ pub struct BisectArgs {
 #[derive(Debug, clap::Args)]
 pub struct ReportArgs {
     /// A finding, or a campaign for all of its bugs [default: the newest campaign in dissent-out]
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "DIR", value_parser = finding_path)]
     pub directory: Option<PathBuf>,
 
     /// The form
@@ -491,6 +548,24 @@ pub struct StatsArgs {
 /// Tables in Markdown.
 #[derive(Debug, Subcommand)]
 pub enum StatsTable {
+    /// What each oracle did: checks, skipped cases, bugs
+    Oracles {
+        /// Directories of campaigns that ended [default: the newest one in dissent-out]
+        #[arg(value_name = "CAMPAIGN")]
+        campaigns: Vec<PathBuf>,
+    },
+    /// Why oracles skipped cases
+    Skips {
+        /// Directories of campaigns that ended [default: the newest one in dissent-out]
+        #[arg(value_name = "CAMPAIGN")]
+        campaigns: Vec<PathBuf>,
+    },
+    /// Every other counter: processor time, errors by class, variety, what was learned
+    Counters {
+        /// Directories of campaigns that ended [default: the newest one in dissent-out]
+        #[arg(value_name = "CAMPAIGN")]
+        campaigns: Vec<PathBuf>,
+    },
     /// How valid and how wide the statements of campaigns were
     Validity {
         /// Directories of campaigns that ended
@@ -554,8 +629,8 @@ pub struct KnownArgs {
 pub enum KnownAction {
     /// Write an entry for a reduced finding: hunts count it from then on and no longer report it
     Add {
-        /// The finding: its directory, or its finding.json
-        #[arg(value_name = "FINDING")]
+        /// The finding: its directory, its finding.json, or its name if the newest campaign has it
+        #[arg(value_name = "FINDING", value_parser = finding_path)]
         finding: PathBuf,
 
         /// What is wrong and which arm is, or why it is accepted

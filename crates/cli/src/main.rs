@@ -4,14 +4,20 @@ mod args;
 mod commands;
 #[cfg(test)]
 mod documented;
+mod help;
 mod numbers;
 mod progress;
+mod screen;
+mod settings;
 mod summary;
+mod suspicions;
+mod text;
+mod verbosity;
 
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use args::Args;
 
@@ -27,20 +33,35 @@ const TROUBLE: u8 = 2;
 
 fn main() -> ExitCode {
     dissent_campaign::run_worker_if_asked();
-    let args = match Args::try_parse() {
-        Ok(args) => args,
-        Err(error) => return explain_usage(&error),
+    let args = match read_arguments() {
+        Ok(Ok(args)) => args,
+        Ok(Err(usage)) => return explain_usage(&usage),
+        Err(error) => return explain(&error),
     };
+    verbosity::set(args.quiet, args.verbose);
     dissent_campaign::report_panics();
     match std::panic::catch_unwind(|| commands::run(args.command)) {
         Ok(Ok(code)) => ExitCode::from(code),
         Ok(Err(error)) if is_broken_pipe(&error) => ExitCode::from(TROUBLE),
-        Ok(Err(error)) => {
-            let _ = writeln!(std::io::stderr(), "dissent: {error:#}");
-            ExitCode::from(TROUBLE)
-        }
+        Ok(Err(error)) => explain(&error),
         Err(_) => ExitCode::from(TROUBLE),
     }
+}
+
+/// What was typed, and what `dissent.toml` says beside it.
+fn read_arguments() -> anyhow::Result<Result<Args, clap::Error>> {
+    let (command, typed) = (Args::command(), std::env::args_os().collect::<Vec<_>>());
+    let matches = match command.clone().try_get_matches_from(&typed) {
+        Ok(matches) => matches,
+        Err(usage) => return Ok(Err(usage)),
+    };
+    let all = settings::apply(typed, &matches, &command)?;
+    Ok(Args::try_parse_from(all))
+}
+
+fn explain(error: &anyhow::Error) -> ExitCode {
+    let _ = writeln!(std::io::stderr(), "dissent: {error:#}");
+    ExitCode::from(TROUBLE)
 }
 
 /// Clap's own words, in the shape of every other message.

@@ -14,9 +14,37 @@ pub fn by_class(classes: &BTreeMap<Class, u64>) -> String {
     parts.join(", ")
 }
 
+/// `1 worker`, `2,048 databases`.
+pub fn counted(number: u64, what: &str) -> String {
+    let plural = match what {
+        _ if number == 1 => what.to_string(),
+        "query" => "queries".to_string(),
+        what => format!("{what}s"),
+    };
+    format!("{} {plural}", grouped(number))
+}
+
+/// `once`, `twice`, `1,204 times`.
+pub fn times(count: u64) -> String {
+    match count {
+        1 => "once".to_string(),
+        2 => "twice".to_string(),
+        count => format!("{} times", grouped(count)),
+    }
+}
+
 /// `98.7 %`, or a dash where there is nothing to take a share of.
 pub fn percent(part: u64, whole: u64) -> String {
     if whole == 0 { "–".to_string() } else { format!("{:.1} %", 100.0 * part as f64 / whole as f64) }
+}
+
+/// `120 of 1,500`, or that it has begun.
+pub fn part((done, all): (usize, usize)) -> String {
+    if done <= all && all < usize::MAX && all > 0 {
+        format!("{} of {}", grouped(done as u64), grouped(all as u64))
+    } else {
+        "begun".to_string()
+    }
 }
 
 /// `1,234,567`.
@@ -76,6 +104,8 @@ mod tests {
     fn numbers_are_readable() {
         assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
         assert_eq!([0.4, 999.0, 41_234.0, 2_500_000.0].map(short), ["0", "999", "41.2k", "2.5M"]);
+        assert_eq!([1, 2, 1200].map(|n| counted(n, "query")), ["1 query", "2 queries", "1,200 queries"]);
+        assert_eq!([1, 2, 1200].map(times), ["once", "twice", "1,200 times"]);
         assert_eq!(percent(987, 1000), "98.7 %");
         assert_eq!(percent(0, 0), "–");
     }

@@ -1,33 +1,67 @@
-//! The end of a campaign as a table for people.
+//! The end of a campaign on one screen: what was tested, how much, what was found, what looks suspicious and where
+//! to look next. Every other figure is in `summary.json` and in the tables of `dissent stats`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::Path;
+use std::time::Duration;
 
-use dissent_campaign::{GuideFigures, OperationFigures, PredicateFigures, Summary, TimeFigures};
-use dissent_core::oracle::epsc;
+use dissent_campaign::{FindingLine, GuideFigures, Summary, TimeFigures};
 
-use crate::numbers::{by_class, clock, grouped, percent, short};
+use crate::numbers::{by_class, clock, counted, grouped, percent, short, times};
+use crate::suspicions;
+use crate::text::{shell_word, truncated, wrapped};
 
-/// What `dissent hunt` prints at its end.
-pub fn text(summary: &Summary, out_directory: &str) -> String {
-    let mut table = Table::default();
-    table.row("target", format!("{} (version {})", summary.target, summary.engine_version));
-    table.row("seed", summary.seed.to_string());
-    table.row("time", time_line(summary));
-    table.row("spent", spent_line(&summary.time));
-    table.row("databases", grouped(summary.databases));
-    statements(summary, &mut table);
-    verdicts(summary, &mut table);
-    variety(summary, &mut table);
+/// More bugs than this and the page would scroll; `dissent findings` lists them all.
+const MOST_BUGS: usize = 8;
+/// As many as can be taken in at a glance.
+const MOST_SUSPICIONS: usize = 4;
+/// The column in which values begin.
+const INDENT: usize = 11;
+
+/// What `dissent hunt` prints at its end, in lines of at most so many columns.
+pub fn text(summary: &Summary, directory: &str, width: usize) -> String {
+    let mut page = Page { out: String::new(), width };
+    page.row("tested", &tested(summary));
+    page.row("ran", &ran(summary));
+    page.row("checked", &checked(summary));
+    page.row("spent", &spent(&summary.time));
     if let Some(guide) = &summary.guide {
-        table.row("guide", guide_line(guide));
+        page.row("learned", &learned(guide));
     }
-    findings(summary, &mut table);
-    table.row("output", out_directory.to_string());
-    if let Some(first) = summary.new_findings().next() {
-        table.row("next", format!("dissent replay {}", shell_word(&first.directory)));
-    }
-    table.out
+    page.row("found", &found(summary));
+    bugs(summary, directory, &mut page);
+    suspicious(summary, directory, &mut page);
+    next(summary, directory, &mut page);
+    page.out
+}
+
+fn tested(summary: &Summary) -> String {
+    let Summary { target, engine_version, seed, jobs, .. } = summary;
+    let time = clock(Duration::from_secs_f64(summary.wall_seconds));
+    format!("{target} (version {engine_version}) for {time}, {}, seed {seed}", counted(*jobs, "worker"))
+}
+
+fn ran(summary: &Summary) -> String {
+    format!(
+        "{}, {} ({}/s, {} valid)",
+        counted(summary.databases, "database"),
+        counted(summary.statements, "statement"),
+        rate(summary.statements, summary),
+        percent(summary.statements_ok, summary.statements),
+    )
+}
+
+fn checked(summary: &Summary) -> String {
+    let total = summary.checks.get("total").copied().unwrap_or(0);
+    let oracles = summary.checks.len().saturating_sub(1) as u64;
+    format!(
+        "{} ({}/s, {} with rows) by {}",
+        counted(total, "check"),
+        rate(total, summary),
+        percent(summary.nonempty_checks, total),
+        counted(oracles, "oracle"),
+    )
 }
 
 /// So many in a second.
@@ -35,188 +69,225 @@ fn rate(count: u64, summary: &Summary) -> String {
     short(count as f64 / summary.wall_seconds.max(0.001))
 }
 
-fn statements(summary: &Summary, table: &mut Table) {
-    let Summary { statements, statements_ok, errors, .. } = summary;
-    let valid = percent(*statements_ok, *statements);
-    let rate = rate(*statements, summary);
-    table.row("statements", format!("{} ({rate}/s, {valid} valid)", grouped(*statements)));
-    table.row("errors", counted(errors.iter().map(|(class, count)| (&**class, *count))));
-}
-
-fn verdicts(summary: &Summary, table: &mut Table) {
-    let total = summary.checks.get("total").copied().unwrap_or(0);
-    let nonempty = percent(summary.nonempty_checks, total);
-    table.row("checks", format!("{} ({}/s, {nonempty} with rows)", grouped(total), rate(total, summary)));
-    for (name, count) in summary.checks.iter().filter(|(name, _)| *name != "total") {
-        table.row(&format!("  {name}"), grouped(*count));
-    }
-    let skipped: u64 = summary.skips.values().flat_map(BTreeMap::values).sum();
-    table.row("skips", grouped(skipped));
-    for (name, reasons) in &summary.skips {
-        let reasons = reasons.iter().map(|(reason, count)| (&**reason, *count));
-        table.row(&format!("  {name}"), counted(reasons));
-    }
-}
-
-/// How different what was drawn is.
-fn variety(summary: &Summary, table: &mut Table) {
-    if let Some(OperationFigures { discovered, usable, seen, .. }) = &summary.operations {
-        let share = percent(*seen as u64, *usable as u64);
-        let (usable, discovered) = (grouped(*usable as u64), grouped(*discovered as u64));
-        table.row("operations", format!("{seen} seen of {usable} usable ({share}), {discovered} discovered"));
-    }
-    if !summary.draws.is_empty() {
-        let missing = summary.draws.missing().count();
-        let all = dissent_core::profile::choices().len();
-        table.row("choices", format!("{missing} of {all} never drawn (see `dissent stats drawn`)"));
-    }
-    let PredicateFigures { none, some, all } = summary.predicates;
-    if none + some + all > 0 {
-        let [none, some, all] = [none, some, all].map(|part| percent(part, none + some + all));
-        table.row("predicates", format!("{none} keep no row, {some} some, {all} all"));
-    }
-    let noted = |note: &str| summary.notes.get(note).copied().unwrap_or(0);
-    let changes = noted(epsc::CHANGES);
-    if changes > 0 {
-        let share = percent(noted(epsc::CHANGES_PREPARED), changes);
-        table.row("prepared", format!("{share} of {} changes of rows", grouped(changes)));
-    }
-    if !summary.notes.is_empty() {
-        table.row("notes", counted(summary.notes.iter().map(|(note, count)| (note.as_str(), *count))));
-    }
-}
-
-fn findings(summary: &Summary, table: &mut Table) {
-    table.row("findings", findings_line(summary));
-    for finding in summary.new_findings() {
-        let times = times(finding.count);
-        let state = if finding.signature.is_some() { "" } else { ", not reduced" };
-        let sizes = format!("{} statements, {} tokens{state}", finding.statements, finding.tokens);
-        table.row(&format!("  {}", finding.class), format!("{} ({sizes}; seen {times})", finding.id));
-    }
-    let known = summary.findings.iter().filter_map(|finding| Some((finding.known.as_ref()?, finding.count)));
-    for (id, count) in known {
-        table.row("known", format!("{id} (seen {})", times(count)));
-    }
-    if summary.waiting > 0 {
-        let words = "findings are not reduced and look like bugs above; --resume reduces them";
-        table.row("waiting", format!("{} {words}", grouped(summary.waiting)));
-    }
-    table.row("unstable", grouped(summary.unstable));
-    if !summary.worker_failures.is_empty() {
-        table.row("failures", format!("{} (see above)", summary.worker_failures.len()));
-    }
-}
-
-fn time_line(summary: &Summary) -> String {
-    let wall = clock(std::time::Duration::from_secs_f64(summary.wall_seconds));
-    let workers =
-        if summary.jobs == 1 { "1 worker".to_string() } else { format!("{} workers", summary.jobs) };
-    let share = 100.0 * summary.engine_cpu_seconds / summary.worker_cpu_seconds.max(0.001);
-    let drawing = 100.0 * summary.generator_cpu_seconds / summary.worker_cpu_seconds.max(0.001);
-    format!(
-        "{wall} ({workers}, {:.1} s CPU, {share:.0} % of it in the engine, {drawing:.0} % drawing statements)",
-        summary.worker_cpu_seconds
-    )
-}
-
-/// What the workers' time went into, the most useful first.
-fn spent_line(time: &TimeFigures) -> String {
+/// What the workers' time went into, the largest part first.
+fn spent(time: &TimeFigures) -> String {
     let TimeFigures { useful, scaffolds, build, guide, rehearsal, confirm, generator, rest } = *time;
-    let parts = [
-        (useful, "questions"),
-        (scaffolds, "their tables and settings"),
+    let mut parts = [
+        (useful, "on checks"),
+        (scaffolds, "on their tables and indexes"),
         (build, "building databases"),
-        (guide, "guide"),
-        (rehearsal, "rehearsal"),
+        (guide + rehearsal, "learning"),
         (confirm, "confirming"),
-        (generator, "drawing"),
-        (rest, "the rest"),
+        (generator, "drawing statements"),
+        (rest, "elsewhere in Dissent"),
     ];
-    let parts = parts.iter().filter(|(part, _)| *part >= 0.005);
+    parts.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    let parts = parts.iter().take(4).filter(|(part, _)| *part >= 0.005);
     let parts: Vec<String> = parts.map(|(part, what)| format!("{:.0} % {what}", 100.0 * part)).collect();
     parts.join(", ")
 }
 
-fn findings_line(summary: &Summary) -> String {
-    let mut classes = BTreeMap::new();
-    for finding in summary.new_findings() {
-        *classes.entry(finding.class).or_insert(0) += 1;
+fn learned(guide: &GuideFigures) -> String {
+    let seen = format!("{} {}", grouped(guide.features), guide.guide.features());
+    match guide.kept_what_was_new {
+        true => format!("{seen}; {} kept to be changed", counted(guide.kept, "database")),
+        false => format!("{seen}, only counted"),
     }
-    if classes.is_empty() {
-        return "none".to_string();
+}
+
+fn found(summary: &Summary) -> String {
+    let (mut classes, mut seen) = (BTreeMap::new(), 0);
+    for bug in summary.new_findings() {
+        *classes.entry(bug.class).or_insert(0) += 1;
+        seen += bug.count;
     }
-    let seen: u64 = summary.new_findings().map(|finding| finding.count).sum();
-    let more = if summary.not_kept > 0 {
-        format!(", and {} that came too fast to be kept", grouped(summary.not_kept))
-    } else {
-        String::new()
+    let mut parts = match summary.new_findings().count() as u64 {
+        0 => vec!["no new bugs".to_string()],
+        new => vec![format!("{}: {} (seen {})", counted(new, "new bug"), by_class(&classes), times(seen))],
     };
-    let bugs = summary.new_findings().count();
-    let plural = if bugs == 1 { "bug" } else { "bugs" };
-    format!("{bugs} {plural}: {} (seen {}{more})", by_class(&classes), times(seen))
-}
-
-fn guide_line(learned: &GuideFigures) -> String {
-    let seen = format!("{} {} seen", grouped(learned.features), learned.guide.features());
-    if !learned.kept_what_was_new {
-        return format!("{seen}, nothing learned from them");
+    let known: Vec<&FindingLine> = summary.findings.iter().filter(|bug| bug.known.is_some()).collect();
+    if !known.is_empty() {
+        let seen = known.iter().map(|bug| bug.count).sum();
+        parts.push(format!("{} (seen {})", counted(known.len() as u64, "known bug"), times(seen)));
     }
-    let valid = percent(learned.changed_statements_ok, learned.changed_statements);
-    let changed = grouped(learned.changed_statements);
-    let kept = grouped(learned.kept);
-    let rehearsed = grouped(learned.rehearsed_statements);
-    format!(
-        "{seen}; {kept} databases kept ({rehearsed} statements), changed up to {} times ({changed} statements, \
-         {valid} valid)",
-        learned.deepest
-    )
+    if summary.waiting > 0 {
+        parts.push(format!("{} not reduced yet", counted(summary.waiting, "likely duplicate")));
+    }
+    if summary.not_kept > 0 {
+        parts.push(format!("{} more came too fast to be kept", grouped(summary.not_kept)));
+    }
+    if summary.unstable > 0 {
+        parts.push(format!("{} that vanished on a fresh database", counted(summary.unstable, "difference")));
+    }
+    parts.join("; ")
 }
 
-fn times(count: u64) -> String {
-    if count == 1 { "once".to_string() } else { format!("{} times", grouped(count)) }
+/// One line per bug. Its directory is named after its oracle and class.
+fn bugs(summary: &Summary, directory: &str, page: &mut Page) {
+    let bugs: Vec<&FindingLine> = summary.new_findings().collect();
+    if bugs.is_empty() {
+        return;
+    }
+    page.head(&format!("New bugs, in {}:", Path::new(directory).join("findings").display()));
+    let widest = bugs.iter().take(MOST_BUGS).map(|bug| bug.id.chars().count()).max().unwrap_or(0);
+    for bug in bugs.iter().take(MOST_BUGS) {
+        let reduced = if bug.signature.is_some() { "" } else { " (not reduced)" };
+        page.line(&format!("{:<widest$}  {}{reduced}", bug.id, bug.title));
+    }
+    if let Some(more) = bugs.len().checked_sub(MOST_BUGS).filter(|more| *more > 0) {
+        page.line(&format!("… and {more} more: dissent findings {}", shell_word(directory)));
+    }
 }
 
-/// `constraint 1,203, limit 3`: the most frequent first.
-fn counted<'a>(counts: impl Iterator<Item = (&'a str, u64)>) -> String {
-    let mut counts: Vec<(&str, u64)> = counts.collect();
-    counts.sort_by_key(|(name, count)| (std::cmp::Reverse(*count), *name));
-    let parts: Vec<String> =
-        counts.iter().map(|(name, count)| format!("{name} {}", grouped(*count))).collect();
-    if parts.is_empty() { "none".to_string() } else { parts.join(", ") }
+fn suspicious(summary: &Summary, directory: &str, page: &mut Page) {
+    let suspicions = suspicions::of(summary);
+    if suspicions.is_empty() {
+        return;
+    }
+    page.head("Suspicious:");
+    for suspicion in suspicions.iter().take(MOST_SUSPICIONS) {
+        page.line(suspicion);
+    }
+    if let Some(more) = suspicions.len().checked_sub(MOST_SUSPICIONS).filter(|more| *more > 0) {
+        page.line(&format!("… and {more} more: dissent stats skips {}", shell_word(directory)));
+    }
 }
 
-/// A path that can be pasted into a shell.
-fn shell_word(path: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@:=,".contains(c);
-    if path.chars().all(plain) { path.to_string() } else { format!("'{}'", path.replace('\'', "'\\''")) }
+fn next(summary: &Summary, directory: &str, page: &mut Page) {
+    page.head("Next:");
+    let directory = shell_word(directory);
+    if let Some(first) = summary.new_findings().next() {
+        // The newest campaign in its usual place needs no way to its findings.
+        let usual = directory.starts_with("dissent-out/");
+        let name = if usual { first.id.clone() } else { shell_word(&first.directory) };
+        page.command(&format!("dissent replay {name}"), "checks the first one again");
+    }
+    if summary.waiting > 0 {
+        page.command(&format!("dissent hunt --resume {directory}"), "reduces what is left and goes on");
+    }
+    page.command(&format!("dissent stats oracles {directory}"), "what each oracle did");
 }
 
-#[derive(Default)]
-struct Table {
+/// Lines that end before the last column does.
+struct Page {
     out: String,
+    width: usize,
 }
 
-impl Table {
-    fn row(&mut self, name: &str, value: String) {
-        let _ = writeln!(self.out, "{name:<16} {value}");
+impl Page {
+    /// A label and its value, which continues below itself.
+    fn row(&mut self, label: &str, value: &str) {
+        let mut label = label;
+        for line in wrapped(value, self.width.saturating_sub(INDENT)) {
+            let _ = writeln!(self.out, "{}", format!("{label:<INDENT$}{line}").trim_end());
+            label = "";
+        }
+    }
+
+    fn head(&mut self, line: &str) {
+        let _ = writeln!(self.out, "\n{line}");
+    }
+
+    /// One line, cut where it gets too long.
+    fn line(&mut self, line: &str) {
+        let _ = writeln!(self.out, "  {}", truncated(line, self.width.saturating_sub(2)));
+    }
+
+    /// A command to copy, never cut; what it does stands beside it where there is room.
+    fn command(&mut self, command: &str, what: &str) {
+        let line = format!("  {command}  # {what}");
+        let _ = if line.chars().count() <= self.width {
+            writeln!(self.out, "{line}")
+        } else {
+            writeln!(self.out, "  {command}")
+        };
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
+
+    fn summary() -> Summary {
+        serde_json::from_value(json!({
+            "target": "sqlite@3.30.1", "engine_version": "3.30.1", "seed": 2918347561_u64, "jobs": 2,
+            "wall_seconds": 45.2, "databases": 1, "statements": 1234567, "statements_ok": 1209876,
+            "checks": {"norec": 123456, "edc": 3, "tlp-where": 100000, "total": 223459},
+            "nonempty_checks": 150000,
+            "time": {"useful": 0.41, "scaffolds": 0.04, "build": 0.2, "guide": 0.1, "rehearsal": 0.05, "rest": 0.2},
+            "skips": {"norec": {"both arms fail": 50000, "not a query": 3}, "edc": {"no pair": 2}},
+            "guide": {
+                "guide": "plan", "kept_what_was_new": true, "seeds": 0, "seeds_only": false, "features": 4321,
+                "kept": 512, "deepest": 9, "changed_statements": 5, "changed_statements_ok": 5, "growth": []
+            },
+            "findings": [], "unstable": 1, "not_kept": 0, "waiting": 0,
+            "worker_failures": ["a worker ended in database 7, case 12 (exit code 101)"],
+        }))
+        .unwrap()
+    }
+
+    fn bug(id: &str, title: &str, known: Option<&str>) -> FindingLine {
+        FindingLine {
+            id: id.to_string(),
+            oracle: "norec".to_string(),
+            class: dissent_core::finding::Class::WrongRows,
+            title: title.to_string(),
+            count: 1204,
+            statements: 3,
+            tokens: 40,
+            signature: Some("rows".to_string()),
+            known: known.map(str::to_string),
+            directory: format!("dissent-out/sqlite-3.30.1-20261118-012345/findings/{id}"),
+        }
+    }
+
+    fn with_bugs() -> Summary {
+        let mut summary = summary();
+        summary.findings = vec![
+            bug(
+                "norec-wrong-rows-7f8514",
+                "LEFT JOIN with a partial index returns a row that WHERE excludes",
+                None,
+            ),
+            bug(
+                "tlp-group-by-error-divergence-0a1b2c",
+                "GROUP BY fails with \"database disk image is malformed\"",
+                None,
+            ),
+            bug("crash-crash-112233", "a known crash", Some("the-crash")),
+        ];
+        summary
+    }
+
+    const DIRECTORY: &str = "dissent-out/sqlite-3.30.1-20261118-012345";
 
     #[test]
-    fn the_most_frequent_comes_first() {
-        let counts = [("limit", 3), ("constraint", 1203), ("runtime", 3)];
-        assert_eq!(counted(counts.into_iter()), "constraint 1,203, limit 3, runtime 3");
-        assert_eq!(counted([].into_iter()), "none");
+    fn the_page_says_what_was_tested_found_and_suspicious() {
+        insta::assert_snapshot!(text(&with_bugs(), DIRECTORY, 80));
     }
 
     #[test]
-    fn paths_can_be_pasted_into_a_shell() {
-        assert_eq!(shell_word("dissent-out/sqlite-1/findings/x"), "dissent-out/sqlite-1/findings/x");
-        assert_eq!(shell_word("my out/it's"), "'my out/it'\\''s'");
+    fn a_quiet_hunt_has_a_short_page() {
+        let quiet = Summary { skips: BTreeMap::new(), worker_failures: Vec::new(), unstable: 0, ..summary() };
+        insta::assert_snapshot!(text(&quiet, DIRECTORY, 80));
+    }
+
+    #[test]
+    fn it_fits_a_screen_however_much_was_found() {
+        let mut summary = with_bugs();
+        let many = |n: usize| bug(&format!("norec-wrong-rows-{n:06}"), &"very ".repeat(30), None);
+        summary.findings.extend((0..60).map(many));
+        for name in ["index", "rowid", "storage", "plan", "limit", "epsc", "joinequiv"] {
+            summary.checks.insert(name.into(), 0);
+        }
+        for width in [80, 100, 132] {
+            let page = text(&summary, DIRECTORY, width);
+            let commands = |line: &&str| line.trim_start().starts_with("dissent ");
+            for line in page.lines().filter(|line| !commands(line)) {
+                assert!(line.chars().count() <= width, "{width}: {line}");
+            }
+            assert!(page.lines().count() <= 30, "{page}");
+        }
     }
 }

@@ -114,7 +114,7 @@ fn no_command_shows_the_help() {
     let directory = tempfile::tempdir().unwrap();
     let said = run(&mut dissent(directory.path()));
     assert_eq!(said.code, Some(2));
-    assert!(said.stderr.contains("Usage: dissent <COMMAND>"), "{}", said.stderr);
+    assert!(said.stderr.contains("Usage: dissent [OPTIONS] <COMMAND>"), "{}", said.stderr);
 }
 
 #[test]

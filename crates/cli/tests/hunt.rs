@@ -71,8 +71,20 @@ fn a_hunt_in_a_pipe_has_no_terminal_codes() {
     for text in [&said.stdout, &said.stderr] {
         assert!(!text.contains(['\x1b', '\r']), "{text:?}");
     }
-    for row in ["target ", "seed ", "statements ", "checks ", "  norec ", "findings ", "output "] {
+    for row in ["tested ", "ran ", "checked ", "found ", "Next:"] {
         assert!(said.stdout.contains(&format!("\n{row}")), "{row}: {}", said.stdout);
+    }
+    let is_command = |line: &&str| line.starts_with("  dissent ");
+    for line in said.stdout.lines().filter(|line| !is_command(line)) {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    // What left the page is in tables.
+    for (table, part) in
+        [("oracles", "| norec | "), ("skips", "skipped because"), ("counters", "| in the engine | ")]
+    {
+        let said = run(dissent(directory.path()).args(["stats", table]));
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        assert!(said.stdout.contains(part), "{table}: {}", said.stdout);
     }
     assert!(said.stderr.contains("seed "), "the seed is told at the beginning: {}", said.stderr);
 }

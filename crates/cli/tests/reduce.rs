@@ -243,7 +243,7 @@ fn a_bisection_goes_over_builds_of_the_users_own() {
 fn the_bugs_of_a_campaign_are_listed() {
     let directory = tempfile::tempdir().unwrap();
     run(dissent(directory.path()).arg("findings")).refused_with("no campaign in dissent-out");
-    run(dissent(directory.path()).args(["findings", "."])).refused_with("holds no campaign");
+    run(dissent(directory.path()).args(["findings", "."])).refused_with("is not a campaign");
     let hunt = ["hunt", "--seed", "11", "--jobs", "1", "--max-cases", "300"];
     run(dissent(directory.path()).args(hunt).env("DISSENT_TEST_FAULT", "crash@5"));
     let said = run(dissent(directory.path()).arg("findings"));

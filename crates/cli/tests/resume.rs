@@ -22,6 +22,12 @@ fn finding_ids(campaign: &Path) -> BTreeSet<String> {
         .collect()
 }
 
+/// The finding whose directory a line begins with.
+fn printed_id(line: &str) -> Option<String> {
+    let (_, rest) = line.split_once("out/findings/")?;
+    rest.split_whitespace().next().map(str::to_string)
+}
+
 /// Hunts until it is killed after a while; gives the directories of the findings it printed.
 fn killed_after(directory: &Path, args: &[&str], time: Duration, fault: Option<&str>) -> Vec<String> {
     let mut command = Command::new(BINARY);
@@ -34,7 +40,7 @@ fn killed_after(directory: &Path, args: &[&str], time: Duration, fault: Option<&
     child.kill().unwrap();
     child.wait().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-    lines.filter_map(|line| line.split("out/findings/").nth(1).map(str::to_string)).collect()
+    lines.filter_map(|line| printed_id(&line)).collect()
 }
 
 #[test]
@@ -67,9 +73,7 @@ fn a_killed_campaign_goes_on_behind_what_it_visited() {
 /// The findings whose directories a hunt prints while it runs.
 fn printed_by(hunt: &mut Child) -> JoinHandle<Vec<String>> {
     let lines = BufReader::new(hunt.stdout.take().unwrap()).lines().map_while(Result::ok);
-    std::thread::spawn(move || {
-        lines.filter_map(|line| line.split("out/findings/").nth(1).map(str::to_string)).collect()
-    })
+    std::thread::spawn(move || lines.filter_map(|line| printed_id(&line)).collect())
 }
 
 /// Kills at random moments: the supervisor, a worker, the reducer. Fifty times with
@@ -193,7 +197,7 @@ fn a_resumed_campaign_has_every_option_it_was_given() {
     let config = serde_json::from_str::<serde_json::Value>(&before).unwrap()["config"].take();
     let seconds = |seconds: u64| serde_json::json!(Duration::from_secs(seconds));
     let expected = serde_json::json!({
-        "target": "sqlite@bundled", "seed": 3, "jobs": 1, "time": seconds(3600), "max_cases": 1_000_000,
+        "target": "sqlite@bundled", "seed": 3, "repeatable": true, "jobs": 1, "time": seconds(3600), "max_cases": 1_000_000,
         "oracles": ["norec", "tlp-where", "tlp-having", "tlp-aggregate", "tlp-distinct", "tlp-group-by"],
         "max_findings": 5, "hang_limit": seconds(20), "worker_memory": 2_u64 << 30, "error_validation": false,
         "reduce": {"checks": 77, "time": seconds(15)}, "keep_duplicates": true, "guide": "none",

@@ -21,6 +21,8 @@ pub trait Journal {
     fn before(&mut self, sql: &str);
     /// The engine has answered.
     fn after(&mut self);
+    /// What the statements that follow are run for.
+    fn purpose(&mut self, _purpose: Purpose) {}
     /// The statement that ran last built something.
     fn built(&mut self, _sql: &str) {}
     /// The database is empty again.
@@ -161,6 +163,7 @@ impl<'a> Session<'a> {
 
     /// Says what the next statements are run for; gives what the last ones were.
     pub fn spend_on(&mut self, purpose: Purpose) -> Purpose {
+        self.journal.purpose(purpose);
         std::mem::replace(&mut self.purpose, purpose)
     }
 
@@ -168,7 +171,7 @@ impl<'a> Session<'a> {
     pub(crate) fn aside<T>(&mut self, run: impl FnOnce(&mut Session<'a>) -> T) -> T {
         let purpose = self.spend_on(self.purpose.aside());
         let returned = run(self);
-        self.purpose = purpose;
+        self.spend_on(purpose);
         returned
     }
 
@@ -368,7 +371,7 @@ impl<'a> Session<'a> {
         let result = run(self);
         self.counts.rehearsed += self.counts.statements - counts.0;
         (self.counts.statements, self.counts.statements_ok, self.counts.errors) = counts;
-        self.purpose = purpose;
+        self.spend_on(purpose);
         result
     }
 

@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 use dissent_engine::Source;
 use serde::Serialize;
 
+use crate::observer::Doing;
+use crate::worker::journal::Pulse;
 use crate::worker::protocol::{Event, Task, read_events};
 pub use process::{End, Ended};
 use process::{Process, STUCK_LIMIT};
@@ -47,18 +49,21 @@ pub struct Pool {
     receiver: Receiver<(WorkerId, Option<Event>)>,
     looked: Instant,
     stopping: Option<Instant>,
+    paused: bool,
 }
 
 impl Pool {
     pub fn new(place: Workplace) -> Pool {
         let (sender, receiver) = channel();
         let workers = BTreeMap::new();
-        Pool { place, workers, started: 0, sender, receiver, looked: Instant::now(), stopping: None }
+        let looked = Instant::now();
+        Pool { place, workers, started: 0, sender, receiver, looked, stopping: None, paused: false }
     }
 
     /// Starts a worker.
     pub fn start(&mut self, task: &Task) -> anyhow::Result<WorkerId> {
         let (process, stream) = Process::spawn(&self.place, task)?;
+        process.ask_to_pause(self.paused);
         self.started += 1;
         let id = self.started;
         self.workers.insert(id, process);
@@ -108,9 +113,32 @@ impl Pool {
         self.workers.get(&worker).is_none_or(|process| process.killed.is_some())
     }
 
+    /// Asks all workers to wait before their next case, or to go on; also those that start from now on.
+    pub fn pause(&mut self, pause: bool) {
+        self.paused = pause;
+        self.workers.values().for_each(|process| process.ask_to_pause(pause));
+    }
+
+    /// Whether no worker is busy.
+    pub fn is_paused(&self) -> bool {
+        self.workers.values().all(|process| process.look().0.paused)
+    }
+
+    /// What a worker is doing; none for one that has ended.
+    pub fn look(&self, worker: WorkerId) -> Option<Doing> {
+        let (pulse, still) = self.workers.get(&worker)?.look();
+        let Pulse { running, database, case, purpose, statements, statement, .. } = pulse;
+        Some(Doing { database, case, purpose, statements, statement, running, still })
+    }
+
     /// Asks all workers to stop. Those that do not within a while are killed.
     pub fn stop(&mut self) {
         self.stopping = Some(Instant::now());
+        self.workers.values().for_each(Process::ask_to_stop);
+    }
+
+    /// Asks all workers to end at their next case, so that others can take their places.
+    pub fn renew(&mut self) {
         self.workers.values().for_each(Process::ask_to_stop);
     }
 
@@ -136,13 +164,29 @@ impl Pool {
 
 /// One worker's task from its start to its end; what it says is handed over.
 pub fn run(place: &Workplace, task: &Task, mut each: impl FnMut(Event)) -> anyhow::Result<Ended> {
+    watch(place, task, |heard| {
+        if let Heard::Said(event) = heard {
+            each(event);
+        }
+    })
+}
+
+/// What is heard and seen of a single worker.
+pub enum Heard {
+    Said(Event),
+    /// Nothing was said for a while; this is what it is doing.
+    Doing(Doing),
+}
+
+/// The same, with a look at what the worker is doing whenever it says nothing.
+pub fn watch(place: &Workplace, task: &Task, mut each: impl FnMut(Heard)) -> anyhow::Result<Ended> {
     let mut pool = Pool::new(place.clone());
-    pool.start(task)?;
+    let worker = pool.start(task)?;
     loop {
         match pool.next(TICK)? {
-            Some((_, Report::Said(event))) => each(*event),
+            Some((_, Report::Said(event))) => each(Heard::Said(*event)),
             Some((_, Report::Ended(ended))) => return Ok(*ended),
-            None => {}
+            None => pool.look(worker).into_iter().for_each(|doing| each(Heard::Doing(doing))),
         }
     }
 }

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::Workplace;
 use crate::system;
-use crate::worker::journal::{self, Journal, Remains};
+use crate::worker::journal::{self, Journal, Pulse, Remains};
 use crate::worker::protocol::{Job, Task};
 use crate::worker::{self, NAME};
 
@@ -77,6 +77,15 @@ impl Process {
     pub fn stalled(&mut self) -> (Duration, bool) {
         let pulse = self.journal.pulse();
         (self.watch.look(pulse.sequence, Instant::now()), pulse.running)
+    }
+
+    /// What it is doing, and for how long nothing has changed.
+    pub fn look(&self) -> (Pulse, Duration) {
+        (self.journal.pulse(), self.watch.still)
+    }
+
+    pub fn ask_to_pause(&self, pause: bool) {
+        self.journal.ask_to_pause(pause);
     }
 
     pub fn ask_to_stop(&self) {

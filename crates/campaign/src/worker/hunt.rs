@@ -165,6 +165,8 @@ impl Reporter<'_> {
 
 impl Watcher for Reporter<'_> {
     fn case(&mut self, database: u64, case: u64) -> bool {
+        // Time spent waiting is not time spent hunting.
+        self.told += self.journal.wait_while_paused();
         if self.over() {
             return false;
         }

@@ -6,9 +6,14 @@
 
 use std::fs::{File, OpenOptions};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use anyhow::Context;
+use dissent_core::oracle;
+use dissent_core::session::Purpose;
 use memmap2::{MmapOptions, MmapRaw};
+
+use crate::system;
 
 const HEADER_BYTES: usize = 4096;
 /// A longer statement is cut in the journal (and known to be).
@@ -16,12 +21,18 @@ const SQL_BYTES: usize = 1 << 20;
 /// Pages nobody writes cost nothing, so this is generous.
 const SETUP_BYTES: usize = 16 << 20;
 pub const BYTES: usize = HEADER_BYTES + SQL_BYTES + SETUP_BYTES;
+/// How often a worker that waits looks whether it may go on.
+const PAUSE_LOOK: Duration = Duration::from_millis(20);
 
 /// New memory is zero: no statement yet, nothing begun.
 #[repr(C)]
 struct Header {
     /// Set by the supervisor: end at the next case.
     stop: AtomicU64,
+    /// Set and taken back by the supervisor: wait before the next case.
+    pause: AtomicU64,
+    /// 1 while the worker waits because it was asked to.
+    paused: AtomicU64,
     /// Changes whenever the worker moves on; a number that stays is a worker that is stuck.
     sequence: AtomicU64,
     /// 1 while the engine runs a statement.
@@ -31,6 +42,10 @@ struct Header {
     /// Cases begun by this process.
     cases: AtomicU64,
     statements: AtomicU64,
+    /// What the statements are run for, as a number of [`number_of`].
+    purpose: AtomicU64,
+    /// The first eight bytes of the statement: what may be shown of it while it runs.
+    sql_start: AtomicU64,
     /// The whole length, even if the text was cut.
     sql_length: AtomicU64,
     setup_length: AtomicU64,
@@ -49,6 +64,12 @@ pub struct Journal {
 pub struct Pulse {
     pub sequence: u64,
     pub running: bool,
+    pub paused: bool,
+    pub database: u64,
+    pub case: u64,
+    pub statements: u64,
+    pub purpose: &'static str,
+    pub statement: [u8; 8],
 }
 
 /// What a worker that has ended left behind.
@@ -116,6 +137,7 @@ impl Journal {
         }
         self.write(HEADER_BYTES, SQL_BYTES, sql.as_bytes());
         header.sql_length.store(sql.len() as u64, Ordering::Relaxed);
+        header.sql_start.store(start_of(sql), Ordering::Relaxed);
         header.statements.store(header.statements.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         header.running.store(1, Ordering::Relaxed);
         self.move_on();
@@ -124,6 +146,11 @@ impl Journal {
     pub fn end_statement(&self) {
         self.header().running.store(0, Ordering::Relaxed);
         self.move_on();
+    }
+
+    /// What the statements that follow are run for.
+    pub fn spend_on(&self, purpose: Purpose) {
+        self.header().purpose.store(number_of(purpose), Ordering::Relaxed);
     }
 
     /// A case begins; case 0 builds a new database.
@@ -172,6 +199,23 @@ impl Journal {
         self.header().stop.load(Ordering::Relaxed) != 0
     }
 
+    /// Waits as long as the supervisor wants that; gives for how long, in nanoseconds. Its pulse goes on meanwhile: a
+    /// worker that waits is not stuck.
+    pub fn wait_while_paused(&self) -> u64 {
+        let header = self.header();
+        if header.pause.load(Ordering::Relaxed) == 0 {
+            return 0;
+        }
+        let began = system::nanos();
+        header.paused.store(1, Ordering::Relaxed);
+        while header.pause.load(Ordering::Relaxed) != 0 && !self.asked_to_stop() {
+            std::thread::sleep(PAUSE_LOOK);
+            self.move_on();
+        }
+        header.paused.store(0, Ordering::Relaxed);
+        system::nanos() - began
+    }
+
     fn move_on(&self) {
         let sequence = &self.header().sequence;
         sequence.store(sequence.load(Ordering::Relaxed) + 1, Ordering::Release);
@@ -183,9 +227,24 @@ impl Journal {
         self.header().stop.store(1, Ordering::Relaxed);
     }
 
+    pub fn ask_to_pause(&self, pause: bool) {
+        self.header().pause.store(u64::from(pause), Ordering::Relaxed);
+    }
+
     pub fn pulse(&self) -> Pulse {
-        let sequence = self.header().sequence.load(Ordering::Acquire);
-        Pulse { sequence, running: self.header().running.load(Ordering::Relaxed) != 0 }
+        let header = self.header();
+        let sequence = header.sequence.load(Ordering::Acquire);
+        let number = |field: &AtomicU64| field.load(Ordering::Relaxed);
+        Pulse {
+            sequence,
+            running: number(&header.running) != 0,
+            paused: number(&header.paused) != 0,
+            database: number(&header.database),
+            case: number(&header.case),
+            statements: number(&header.statements),
+            purpose: word_for(number(&header.purpose)),
+            statement: number(&header.sql_start).to_le_bytes(),
+        }
     }
 
     /// Only after the worker has ended.
@@ -206,6 +265,38 @@ impl Journal {
             cases: number(&header.cases),
         }
     }
+}
+
+/// Purposes that are no check, by their numbers; oracles come behind.
+const OTHER_PURPOSES: [&str; 4] = ["building", "learning", "trimming", "confirming"];
+
+fn number_of(purpose: Purpose) -> u64 {
+    let at = match purpose {
+        Purpose::Build => 0,
+        Purpose::Guide => 1,
+        Purpose::Rehearsal => 2,
+        Purpose::Confirm => 3,
+        Purpose::Arm(name) | Purpose::Scaffold(name) => {
+            let at = oracle::all().iter().position(|oracle| oracle.name() == name);
+            at.map_or(0, |at| OTHER_PURPOSES.len() + at)
+        }
+    };
+    at as u64
+}
+
+/// A crash that scribbled over the memory may have left any number.
+fn word_for(purpose: u64) -> &'static str {
+    let at = usize::try_from(purpose).unwrap_or(usize::MAX);
+    let oracle = || oracle::all().get(at - OTHER_PURPOSES.len()).map_or("", |oracle| oracle.name());
+    OTHER_PURPOSES.get(at).copied().unwrap_or_else(oracle)
+}
+
+/// The first bytes of a text as a number.
+fn start_of(text: &str) -> u64 {
+    let mut start = [0; 8];
+    let length = text.len().min(start.len());
+    start[..length].copy_from_slice(&text.as_bytes()[..length]);
+    u64::from_le_bytes(start)
 }
 
 /// Entries of four bytes of length and that many of text. A crash that scribbled over the memory may
@@ -265,11 +356,42 @@ mod tests {
     }
 
     #[test]
+    fn a_worker_waits_with_a_pulse_until_it_may_go_on() {
+        let journal = journal();
+        assert_eq!(journal.wait_while_paused(), 0);
+        journal.ask_to_pause(true);
+        std::thread::scope(|scope| {
+            let worker = scope.spawn(|| journal.wait_while_paused());
+            while !journal.pulse().paused {
+                std::thread::yield_now();
+            }
+            let first = journal.pulse();
+            std::thread::sleep(5 * PAUSE_LOOK);
+            assert!(journal.pulse().sequence > first.sequence && journal.pulse().paused);
+            journal.ask_to_pause(false);
+            assert!(worker.join().unwrap() >= 5 * PAUSE_LOOK.as_nanos() as u64);
+        });
+        assert!(!journal.pulse().paused);
+    }
+
+    #[test]
+    fn the_oracle_that_statements_are_run_for_can_be_seen() {
+        let journal = journal();
+        assert_eq!(journal.pulse().purpose, "building");
+        for oracle in oracle::all() {
+            journal.spend_on(Purpose::Arm(oracle.name()));
+            assert_eq!(journal.pulse().purpose, oracle.name());
+        }
+        assert_eq!(word_for(u64::MAX), "");
+    }
+
+    #[test]
     fn a_worker_that_moves_on_has_another_pulse() {
         let journal = journal();
         journal.begin_statement("SELECT 1");
         let first = journal.pulse();
         assert!(first.running);
+        assert_eq!(&first.statement, b"SELECT 1");
         assert_eq!(first, journal.pulse());
         journal.end_statement();
         assert_ne!(first, journal.pulse());

@@ -20,7 +20,7 @@ use std::rc::Rc;
 use anyhow::{Context, anyhow};
 use dissent_core::dialect::Dialect;
 use dissent_core::engine::{Engine, Reply};
-use dissent_core::session::Journal as StatementJournal;
+use dissent_core::session::{Journal as StatementJournal, Purpose};
 use dissent_core::sql::Value;
 
 use fault::Fault;
@@ -141,6 +141,10 @@ impl StatementJournal for JournalWriter {
 
     fn after(&mut self) {
         self.journal.end_statement();
+    }
+
+    fn purpose(&mut self, purpose: Purpose) {
+        self.journal.spend_on(purpose);
     }
 
     fn built(&mut self, sql: &str) {

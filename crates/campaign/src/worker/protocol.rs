@@ -117,6 +117,11 @@ pub enum Event {
     /// What was learned of it.
     Probed(Vec<Operation>),
     SubjectChecked(Box<Checked>),
+    /// The next script was read: so many statements, so many of them queries.
+    ScriptRead {
+        statements: usize,
+        queries: usize,
+    },
     /// The next script was gone through; what it made the oracles say was counted in a `Progress` before.
     ScriptChecked(ScriptRead),
     /// An error of our own; the worker ends after it.

@@ -29,6 +29,8 @@ pub fn run(
         let mut reporter =
             Reporter { journal: &journal, events: &mut *events, tally: Tally::default(), lost: None };
         let statements = import::file(&script.name, &script.text, dialect);
+        let queries = statements.iter().filter(|imported| imported.query().is_some()).count();
+        reporter.send(&Event::ScriptRead { statements: statements.len(), queries });
         let read = check::script(number as u64, statements, &oracles, &mut session, &mut reporter);
         let read = read.map_err(|trouble| anyhow!("{}: {trouble}", script.name))?;
         let mut tally = reporter.tally;

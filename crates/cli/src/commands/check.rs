@@ -10,6 +10,7 @@ use dissent_core::finding::Finding;
 use dissent_core::report;
 
 use crate::args::CheckArgs;
+use crate::numbers::{counted, grouped};
 use crate::progress::LiveLine;
 
 pub fn run(args: CheckArgs) -> anyhow::Result<u8> {
@@ -42,37 +43,41 @@ pub fn run(args: CheckArgs) -> anyhow::Result<u8> {
     Ok(if found { crate::FOUND } else { crate::NOTHING_FOUND })
 }
 
-fn counted(number: usize, what: &str) -> String {
-    match (number, what) {
-        (1, what) => format!("1 {what}"),
-        (number, "query") => format!("{number} queries"),
-        (number, what) => format!("{number} {what}s"),
-    }
-}
-
 fn summarise(check: &ScriptCheck, out: &mut String) {
     let read = || check.read.iter().flatten();
     let _ = writeln!(
         out,
         "{} on {} (version {}): {}, {} checked",
-        counted(check.scripts.len(), "script"),
+        counted(check.scripts.len() as u64, "script"),
         check.tested.target,
         check.tested.engine_version,
-        counted(read().map(|read| read.statements).sum(), "statement"),
-        counted(read().map(|read| read.queries.len()).sum(), "query"),
+        counted(read().map(|read| read.statements as u64).sum(), "statement"),
+        counted(read().map(|read| read.queries.len() as u64).sum(), "query"),
     );
     for (script, read) in check.scripts.iter().zip(&check.read) {
         let Some(read) = read else { continue };
-        for (line, message) in &read.failures {
-            let _ = writeln!(out, "  fails here: {}:{line}: {message}", script.name);
-        }
-        for (line, why) in &read.refused {
-            let _ = writeln!(out, "  only run, not understood: {}:{line}: {why}", script.name);
-        }
+        remarks("fails here", &script.name, &read.failures, out);
+        remarks("only run, not understood", &script.name, &read.refused, out);
     }
     verdicts(check, out);
     if check.unstable > 0 {
         let _ = writeln!(out, "  differences that did not hold on a fresh database: {}", check.unstable);
+    }
+}
+
+/// One line per remark, with the place of the first statement that it is about.
+fn remarks(what: &str, script: &str, remarks: &[(usize, String)], out: &mut String) {
+    let mut places: BTreeMap<&str, (usize, u64)> = BTreeMap::new();
+    for (line, remark) in remarks {
+        let (first, count) = places.entry(remark).or_insert((*line, 0));
+        (*first, *count) = ((*first).min(*line), *count + 1);
+    }
+    let mut places: Vec<_> = places.into_iter().collect();
+    places.sort_by_key(|(_, (first, _))| *first);
+    for (remark, (first, count)) in places {
+        let more =
+            if count > 1 { format!(" (and {} more like it)", grouped(count - 1)) } else { String::new() };
+        let _ = writeln!(out, "  {what}: {script}:{first}: {remark}{more}");
     }
 }
 

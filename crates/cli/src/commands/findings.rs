@@ -53,7 +53,7 @@ pub fn run(args: FindingsArgs) -> anyhow::Result<u8> {
 pub(super) fn campaigns(named: Vec<PathBuf>) -> anyhow::Result<Vec<PathBuf>> {
     let campaigns = if named.is_empty() { vec![store::newest()?] } else { named };
     if let Some(other) = campaigns.iter().find(|campaign| !store::is_campaign(campaign)) {
-        bail!("{} holds no campaign of Dissent", other.display());
+        bail!("{} is not a campaign of Dissent; give a directory that `dissent hunt` wrote", other.display());
     }
     Ok(campaigns)
 }

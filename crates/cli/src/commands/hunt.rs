@@ -2,17 +2,22 @@
 
 use std::io::Write;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, bail};
 use dissent_campaign::{Campaign, Config, Outcome};
+use dissent_core::oracle;
 use dissent_core::report::export;
 use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag;
+use signal_hook::low_level;
 
 use crate::args::{HuntArgs, SummaryFormat};
+use crate::numbers::counted;
 use crate::progress::HuntProgress;
+use crate::screen::{self, Screen};
 use crate::summary;
+use crate::text::wrapped;
+use crate::verbosity;
 
 pub fn run(args: HuntArgs) -> anyhow::Result<u8> {
     let mut progress = HuntProgress::new(args.summary == SummaryFormat::Json);
@@ -20,8 +25,14 @@ pub fn run(args: HuntArgs) -> anyhow::Result<u8> {
     listen_for_signals(&campaign.stop_flag())?;
     introduce(&campaign);
     let directory = campaign.directory().display().to_string();
-    let outcome = campaign.run(&mut progress)?;
-    drop(progress);
+    let outcome = match args.is_live() && screen::is_fit() {
+        true => campaign_on_screen(campaign, progress)?,
+        false => {
+            let outcome = campaign.run(&mut progress)?;
+            drop(progress);
+            outcome
+        }
+    };
     print(&outcome, args.summary, &directory)?;
     if let Some(path) = &args.junit {
         let junit = export::by_name("junit").context("no exporter for JUnit")?;
@@ -35,6 +46,12 @@ pub fn run(args: HuntArgs) -> anyhow::Result<u8> {
         None if checks == 0 && !found => bail!("no check was made; give the hunt more time or other oracles"),
         None => Ok(if found { crate::FOUND } else { crate::NOTHING_FOUND }),
     }
+}
+
+/// The screen is gone when this returns: what follows stays on the terminal.
+fn campaign_on_screen(campaign: Campaign, lines: HuntProgress) -> anyhow::Result<Outcome> {
+    let mut screen = Screen::open(&campaign, lines).context("cannot draw on this terminal; try --plain")?;
+    campaign.run(&mut screen)
 }
 
 fn prepare(args: &HuntArgs, progress: &mut HuntProgress) -> anyhow::Result<Campaign> {
@@ -52,33 +69,52 @@ fn print(outcome: &Outcome, format: SummaryFormat, directory: &str) -> anyhow::R
     let mut out = std::io::stdout().lock();
     match format {
         SummaryFormat::Json => out.write_all(outcome.summary.json()?.as_bytes())?,
-        SummaryFormat::Text => write!(out, "\n{}", summary::text(&outcome.summary, directory))?,
+        SummaryFormat::Text => write!(out, "\n{}", summary::text(&outcome.summary, directory, page_width()))?,
     }
     Ok(out.flush()?)
+}
+
+/// As wide as the terminal, within reason; 80 columns elsewhere.
+fn page_width() -> usize {
+    terminal_size::terminal_size_of(std::io::stdout())
+        .map_or(80, |(width, _)| usize::from(width.0).clamp(40, 120))
 }
 
 /// The first Ctrl-C (or SIGTERM) asks the campaign to end, the second ends the process at once; the
 /// workers then die with it.
 fn listen_for_signals(stop: &Arc<AtomicBool>) -> anyhow::Result<()> {
     for signal in [SIGINT, SIGTERM] {
-        flag::register_conditional_shutdown(signal, i32::from(crate::TROUBLE), stop.clone())
-            .and_then(|_| flag::register(signal, stop.clone()))
-            .context("cannot listen for Ctrl-C")?;
+        let stop = stop.clone();
+        let asked = move || {
+            if stop.swap(true, Ordering::Relaxed) {
+                screen::restore();
+                low_level::exit(i32::from(crate::TROUBLE));
+            }
+        };
+        // SAFETY: all that the handler does may be done in one: an atomic, system calls, an exit without clean-up.
+        unsafe { low_level::register(signal, asked) }.context("cannot listen for Ctrl-C")?;
     }
     Ok(())
 }
 
 fn introduce(campaign: &Campaign) {
+    if verbosity::is_quiet() {
+        return;
+    }
     let (config, tested) = (campaign.config(), campaign.tested());
-    let _ = writeln!(
-        std::io::stderr(),
-        "hunting {} (version {}) with {}; seed {}, {} worker{}; findings go to {}",
+    let oracles = match config.oracles.len() {
+        all if all == oracle::all().len() => "all oracles".to_string(),
+        _ => config.oracles.join(", "),
+    };
+    let line = format!(
+        "hunting {} (version {}) with {oracles}; seed {}, {}; findings go to {}",
         tested.target,
         tested.engine_version,
-        config.oracles.join(", "),
         config.seed,
-        config.jobs,
-        if config.jobs == 1 { "" } else { "s" },
+        counted(config.jobs, "worker"),
         campaign.directory().display(),
     );
+    for line in wrapped(&line, page_width()) {
+        let _ = writeln!(std::io::stderr(), "{line}");
+    }
 }

@@ -12,6 +12,7 @@ mod probe;
 mod reduce;
 mod replay;
 mod report;
+mod setup;
 mod shell;
 mod stats;
 
@@ -38,6 +39,8 @@ pub fn run(command: Command) -> anyhow::Result<u8> {
         Command::Oracles => oracles::run(),
         Command::Stats(args) => stats::run(args),
         Command::Bench(args) => bench::run(args),
+        Command::Completions { shell } => setup::completions(shell),
+        Command::Man { command, out } => setup::man(command.as_deref(), out.as_deref()),
     }
 }
 

@@ -40,7 +40,7 @@ const DBCONFIG_ENABLE_FKEY: c_int = 1002;
 const LONGEST_VALUE: c_int = 30_000;
 
 /// The version inside this program.
-pub(crate) fn bundled() -> &'static str {
+pub fn bundled() -> &'static str {
     libsqlite3_sys::SQLITE_VERSION.to_str().unwrap_or("unknown")
 }
 

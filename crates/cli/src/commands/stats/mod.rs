@@ -1,8 +1,10 @@
 //! `dissent stats`: tables of what campaigns, reductions and oracles achieve.
 
+mod counters;
 mod drawn;
 mod growth;
 mod known_bugs;
+mod oracles;
 mod reduction;
 mod validity;
 
@@ -10,6 +12,9 @@ use crate::args::{StatsArgs, StatsTable};
 
 pub fn run(args: StatsArgs) -> anyhow::Result<u8> {
     match args.table {
+        StatsTable::Oracles { campaigns } => oracles::run(campaigns)?,
+        StatsTable::Skips { campaigns } => oracles::skips(campaigns)?,
+        StatsTable::Counters { campaigns } => counters::run(campaigns)?,
         StatsTable::Validity { campaigns } => validity::run(&campaigns)?,
         StatsTable::Drawn { campaigns } => drawn::run(&campaigns)?,
         StatsTable::Growth { campaigns, out } => growth::run(&campaigns, out.as_deref())?,

@@ -1,0 +1,52 @@
+//! Text that fits where it is to go.
+
+/// Cut with an ellipsis if it is longer than so many columns.
+pub fn truncated(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.trim_end().to_string();
+    }
+    let start: String = text.chars().take(width.saturating_sub(1)).collect();
+    format!("{}…", start.trim_end())
+}
+
+/// Lines of at most so many columns, broken between words; a longer word has a line of its own.
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("there is a line from the start");
+        let used = line.chars().count();
+        if used > 0 && used + 1 + word.chars().count() > width {
+            lines.push(word.to_string());
+        } else {
+            line.push_str(if used > 0 { " " } else { "" });
+            line.push_str(word);
+        }
+    }
+    lines
+}
+
+/// A path that can be pasted into a shell.
+pub fn shell_word(path: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@:=,".contains(c);
+    if path.chars().all(plain) { path.to_string() } else { format!("'{}'", path.replace('\'', "'\\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_text_is_cut_or_wrapped() {
+        assert_eq!(truncated("a short one", 11), "a short one");
+        assert_eq!(truncated("a short one", 8), "a short…");
+        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrapped("incompatibilities are long", 5), ["incompatibilities", "are", "long"]);
+        assert_eq!(wrapped("", 5), [""]);
+    }
+
+    #[test]
+    fn paths_can_be_pasted_into_a_shell() {
+        assert_eq!(shell_word("dissent-out/sqlite-1/findings/x"), "dissent-out/sqlite-1/findings/x");
+        assert_eq!(shell_word("my out/it's"), "'my out/it'\\''s'");
+    }
+}
