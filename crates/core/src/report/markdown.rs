@@ -96,7 +96,8 @@ fn difference(finding: &Finding, script: &Script) -> String {
             let other = script.shown.iter().find(|other| *other != at).filter(|_| script.shown.len() == 2);
             let _ = writeln!(out, "{}", returned(script.number(*at), *at, other.copied(), &evidence.arms));
         }
-        let both_shown = script.shown.len() == 2 && matches!(evidence.failure, Failure::Rows { .. });
+        let told = matches!(evidence.failure, Failure::Rows { .. } | Failure::OneSided { .. });
+        let both_shown = script.shown.len() == 2 && told;
         match &evidence.explanation {
             Some(explanation) if both_shown => {
                 let _ = writeln!(out, "Likely {}\n", sentence(explanation));
@@ -149,7 +150,7 @@ fn returned(number: usize, at: usize, other: Option<usize>, arms: &[Arm]) -> Str
         }
         ArmOutcome::Done => format!("Query {number} ({label}) succeeds.\n"),
         ArmOutcome::Error(error) => {
-            let block = fenced("", &format!("{} {}", error.code, one_line(&error.message)));
+            let block = fenced("", &error.message);
             format!("Query {number} ({label}) fails:\n\n{block}")
         }
     }

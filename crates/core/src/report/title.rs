@@ -85,7 +85,7 @@ const OWN_WORD: &str = "internal error: ";
 
 /// As much of the engine's words as a title has room for.
 fn short_message(error: &SqlError) -> String {
-    let message = error.message.trim().trim_end_matches('.');
+    let message = error.message.trim().lines().next().unwrap_or_default().trim_end_matches('.');
     // Some engines say so themselves.
     let prefix = message.get(..OWN_WORD.len()).filter(|start| start.eq_ignore_ascii_case(OWN_WORD));
     cut(&one_line(&message[prefix.map_or(0, str::len)..]), 44)

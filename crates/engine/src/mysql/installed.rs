@@ -68,7 +68,7 @@ impl Running {
         let status = self.server.wait(Duration::from_secs(3))?;
         let log = self.server.log();
         let telling = |line: &&str| line.contains("ssertion") || line.contains("got signal");
-        let words = log.lines().rev().find(telling).map(|line| format!(" ({})", line.trim()));
+        let words = log.lines().rev().find(telling).map(|line| format!(" ({})", without_place(line)));
         Some(format!("{status}{}", words.unwrap_or_default()))
     }
 
@@ -76,6 +76,17 @@ impl Running {
     pub fn stack(&self) -> Vec<String> {
         stack_in(&self.server.log())
     }
+}
+
+/// A line of the log without when it was written and where the program lies.
+fn without_place(line: &str) -> String {
+    let said = line.rsplit_once("] ").map_or(line, |(_, said)| said);
+    let words = said.split_whitespace().filter(|word| *word != ";");
+    let plain = |word: &str| match word.starts_with('/') {
+        true => word.rsplit('/').next().unwrap_or(word).to_string(),
+        false => word.to_string(),
+    };
+    words.map(plain).collect::<Vec<_>>().join(" ")
 }
 
 /// Frames that a reader wants.
@@ -91,7 +102,7 @@ fn stack_in(log: &str) -> Vec<String> {
         Some(format!("{program}({rest}"))
     };
     // How the trace itself is written says nothing.
-    let own = ["print_stacktrace", "handle_fatal_signal", "libc", "__restore_rt"];
+    let own = ["print_stacktrace", "handle_fatal_signal", "libc", "libpthread", "__restore_rt"];
     let telling = |frame: &String| !own.iter().any(|part| frame.contains(part));
     log.lines().filter_map(frame).filter(telling).take(MOST_FRAMES).collect()
 }
@@ -373,7 +384,15 @@ fn finish(mut command: Command, input: &[u8]) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::stack_in;
+    use super::{stack_in, without_place};
+
+    #[test]
+    fn last_words_name_no_place() {
+        let line = "261118  3:01:12 [ERROR] /home/me/mariadbd got signal 11 ;";
+        assert_eq!(without_place(line), "mariadbd got signal 11");
+        let line = "mariadbd: ./sql/item.cc:7: int f(): Assertion `0' failed.";
+        assert_eq!(without_place(line), line);
+    }
 
     #[test]
     fn a_stack_is_read_without_paths_and_addresses() {
