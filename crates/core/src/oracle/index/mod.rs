@@ -45,8 +45,6 @@ pub struct Index;
 const INDEXES: &str = "indexes";
 const DROPPED: &str = "dropped";
 
-/// The label of the arm that has the index.
-
 const RELATION: &str = "a query returns the same rows with an index and without it";
 
 impl Oracle for Index {
