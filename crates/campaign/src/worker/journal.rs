@@ -272,7 +272,7 @@ const OTHER_PURPOSES: [&str; 4] = ["building", "learning", "trimming", "confirmi
 
 fn number_of(purpose: Purpose) -> u64 {
     let at = match purpose {
-        Purpose::Build => 0,
+        Purpose::Build | Purpose::Reset => 0,
         Purpose::Guide => 1,
         Purpose::Rehearsal => 2,
         Purpose::Confirm => 3,
