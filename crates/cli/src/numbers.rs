@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use dissent_core::finding::Class;
+pub use dissent_core::report::numbers::{clock, grouped, percent, short};
 
 /// `2 wrong-rows, 1 crash`, or `none`.
 pub fn by_class(classes: &BTreeMap<Class, u64>) -> String {
@@ -33,39 +34,12 @@ pub fn times(count: u64) -> String {
     }
 }
 
-/// `98.7 %`, or a dash where there is nothing to take a share of.
-pub fn percent(part: u64, whole: u64) -> String {
-    if whole == 0 { "–".to_string() } else { format!("{:.1} %", 100.0 * part as f64 / whole as f64) }
-}
-
 /// `120 of 1,500`, or that it has begun.
 pub fn part((done, all): (usize, usize)) -> String {
     if done <= all && all < usize::MAX && all > 0 {
         format!("{} of {}", grouped(done as u64), grouped(all as u64))
     } else {
         "begun".to_string()
-    }
-}
-
-/// `1,234,567`.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// `41.2k`: as much as a glance takes in.
-pub fn short(number: f64) -> String {
-    match number {
-        n if n >= 999_500.0 => format!("{:.1}M", n / 1e6),
-        n if n >= 999.5 => format!("{:.1}k", n / 1e3),
-        n => format!("{n:.0}"),
     }
 }
 
@@ -89,25 +63,14 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 /// Ten years: beyond it adding to a clock may overflow.
 const MAX_SECONDS: u64 = 10 * 365 * 24 * 3600;
 
-/// `1:02:03` or `2:03`, as a clock shows it.
-pub fn clock(time: Duration) -> String {
-    let seconds = time.as_secs();
-    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_readable() {
-        assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
-        assert_eq!([0.4, 999.0, 41_234.0, 2_500_000.0].map(short), ["0", "999", "41.2k", "2.5M"]);
+    fn counts_are_readable() {
         assert_eq!([1, 2, 1200].map(|n| counted(n, "query")), ["1 query", "2 queries", "1,200 queries"]);
         assert_eq!([1, 2, 1200].map(times), ["once", "twice", "1,200 times"]);
-        assert_eq!(percent(987, 1000), "98.7 %");
-        assert_eq!(percent(0, 0), "–");
     }
 
     #[test]
@@ -118,11 +81,5 @@ mod tests {
         for bad in ["", "s", "10", "10 m", "-1s", "1.5h", "10x", "99999999999999999999h", "0s", "5µ"] {
             assert!(duration(bad).is_err(), "{bad}");
         }
-    }
-
-    #[test]
-    fn clocks_show_hours_only_when_there_are_some() {
-        assert_eq!(clock(Duration::from_secs(62)), "1:02");
-        assert_eq!(clock(Duration::from_secs(3723)), "1:02:03");
     }
 }

@@ -6,13 +6,16 @@ pub mod export;
 mod failure;
 pub mod growth;
 mod history;
+pub mod html;
 mod identity;
 mod markdown;
 pub mod measure;
+pub mod numbers;
 mod parts;
 mod plans;
 mod results;
 mod script;
+pub mod timeline;
 mod title;
 
 #[cfg(test)]

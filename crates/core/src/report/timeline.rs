@@ -1,0 +1,104 @@
+//! How a campaign went, moment by moment: a bounded number of samples, however long it runs.
+
+use serde::{Deserialize, Serialize};
+
+/// What a campaign had done by a moment. What an older file lacks is zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Sample {
+    /// Since the campaign started; the time between a kill and a resume is left out.
+    pub seconds: f64,
+    /// Statements that were run.
+    pub statements: u64,
+    /// Those of them that succeeded.
+    pub valid: u64,
+    /// Comparisons that came to a verdict.
+    pub checks: u64,
+    /// Edges or steps of plans that the guide saw.
+    pub features: u64,
+    /// Bugs that were not known.
+    pub bugs: u64,
+}
+
+/// Samples in the order of time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Timeline(Vec<Sample>);
+
+/// More samples than these are thinned out to about half as many, at even distances.
+const MOST: usize = 500;
+
+impl Timeline {
+    /// Adds the newest sample, which always stays until a newer one comes.
+    pub fn push(&mut self, sample: Sample) {
+        let apart = sample.seconds / (MOST / 2) as f64;
+        // The one before it was only waiting for a newer one, unless it is far enough from its predecessor.
+        if let [.., before, last] = self.0.as_slice()
+            && last.seconds - before.seconds < apart
+        {
+            self.0.pop();
+        }
+        self.0.push(sample);
+        if self.0.len() > MOST {
+            let mut kept = f64::MIN;
+            self.0.retain(|sample| {
+                let keep = sample.seconds - kept >= apart;
+                if keep {
+                    kept = sample.seconds;
+                }
+                keep
+            });
+            if self.0.last() != Some(&sample) {
+                self.0.push(sample);
+            }
+        }
+    }
+
+    /// All samples.
+    pub fn samples(&self) -> &[Sample] {
+        &self.0
+    }
+
+    /// The newest sample; zeros if there is none.
+    pub fn last(&self) -> Sample {
+        self.0.last().copied().unwrap_or_default()
+    }
+
+    /// Whether nothing was sampled.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn timeline(seconds: impl Iterator<Item = u32>) -> Timeline {
+        let mut timeline = Timeline::default();
+        for second in seconds {
+            let sample =
+                Sample { seconds: f64::from(second), statements: u64::from(second), ..Sample::default() };
+            timeline.push(sample);
+        }
+        timeline
+    }
+
+    #[test]
+    fn a_short_campaign_keeps_every_sample() {
+        assert_eq!(timeline((2..=120).step_by(2)).samples().len(), 60);
+    }
+
+    #[test]
+    fn a_long_campaign_has_a_bounded_number_at_even_distances() {
+        for hours in [1, 8, 100] {
+            let timeline = timeline((2..=hours * 3600).step_by(2));
+            let samples = timeline.samples();
+            assert!((200..=MOST).contains(&samples.len()), "{hours} h: {}", samples.len());
+            assert_eq!(timeline.last().seconds, f64::from(hours * 3600));
+            let gaps = samples.windows(2).map(|pair| pair[1].seconds - pair[0].seconds);
+            let widest = gaps.fold(0.0, f64::max);
+            assert!(widest <= f64::from(hours * 3600) / 100.0, "{hours} h: a gap of {widest} s");
+        }
+    }
+}
