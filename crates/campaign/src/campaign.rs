@@ -13,6 +13,7 @@ use dissent_engine::Target;
 use crate::bugs::Bug;
 use crate::catalog::{self, Look};
 use crate::config::{self, Config};
+use crate::counted::Counted;
 use crate::known::known_of;
 use crate::observer::Observer;
 use crate::store::{self, CampaignFile, Position, Store};
@@ -120,7 +121,9 @@ impl Campaign {
         tested.place.source.sweep()?;
         // Killed before it had one: start from the beginning.
         let position = store::read_position(directory)?.unwrap_or_else(|| Position::start(&config));
-        Ok(Campaign::new(prepare(config, tested, Some(position), observer)?, store))
+        let earlier = store::read_counts(directory)?;
+        let plan = prepare(config, tested, Some(position), observer)?;
+        Ok(Campaign::new(Plan { earlier, ..plan }, store))
     }
 
     fn new(plan: Plan, store: Store) -> Campaign {
@@ -166,12 +169,13 @@ impl Campaign {
             observer.note(&error.to_string());
         }
         match ended {
-            Err(error) if results.tally.counts.statements == 0 => Err(error),
+            Err(error) if results.counted.tally.counts.statements == 0 => Err(error),
             // An error after a night of hunting must not lose the night's figures.
             ended => {
                 let Plan { config, tested, .. } = &self.plan;
                 let summary = Summary::new(config, tested, &results);
-                let written = self.store.write_summary(&summary);
+                let written = self.store.write_counts(&results.counted);
+                let written = written.and(self.store.write_summary(&summary));
                 Ok(Outcome { bugs: results.bugs, summary, trouble: ended.and(written).err() })
             }
         }
@@ -218,7 +222,7 @@ fn prepare(
         observer.note(&format!("using few functions: {error:#}"));
         None
     });
-    Ok(Plan { config, tested, catalog, probe_beside, known, position })
+    Ok(Plan { config, tested, catalog, probe_beside, known, position, earlier: Counted::default() })
 }
 
 /// The outcome of a campaign.

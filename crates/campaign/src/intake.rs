@@ -80,7 +80,17 @@ impl<'a> Intake<'a> {
     }
 
     pub fn has_all_findings(&self) -> bool {
-        self.max_findings.is_some_and(|most| self.bugs.new_ones().count() as u64 >= most)
+        self.max_findings.is_some_and(|most| self.new_bugs() >= most)
+    }
+
+    /// The bugs so far, also those that were known.
+    pub fn bugs(&self) -> &[Bug] {
+        self.bugs.list()
+    }
+
+    /// How many of them nobody knew.
+    pub fn new_bugs(&self) -> u64 {
+        self.bugs.new_ones().count() as u64
     }
 
     /// Continues an earlier run of the campaign: bugs that were shown are known, findings that were

@@ -29,6 +29,7 @@ mod campaign;
 mod catalog;
 mod check;
 mod config;
+mod counted;
 mod crash;
 mod dating;
 mod intake;
@@ -63,9 +64,10 @@ pub use reducer::{Reduced, Watcher, reduce};
 pub use regroup::regroup;
 pub use replay::{Replay, replay};
 pub use summary::{
-    FindingLine, Growth, GuideFigures, OperationFigures, OracleFigures, PredicateFigures, Summary,
+    FindingLine, GuideFigures, OperationFigures, OracleFigures, PredicateFigures, Running, Summary,
     TimeFigures,
 };
+pub use system::now;
 pub use tested::{Tested, target_in_file};
 pub use worker::protocol::{CheckOutcome, Difference, Label, OracleTally, Replayed, Script};
 pub use worker::{report_panics, run_worker_if_asked};

@@ -19,6 +19,7 @@ use serde_json::{Value as Json, json};
 
 use crate::bugs::Bug;
 use crate::config::Config;
+use crate::counted::Counted;
 use crate::record::{self, FINDING_FILE, ORIGINAL_FINDING_FILE, pretty};
 use crate::summary::Summary;
 use crate::system;
@@ -34,13 +35,16 @@ pub(crate) const DUPLICATES: &str = "duplicates";
 const DEFAULT_PARENT: &str = "dissent-out";
 const BUGS_FILE: &str = "bugs.json";
 const POSITION_FILE: &str = "position.json";
+const COUNTS_FILE: &str = "counts.json";
 
 /// `campaign.json`: what was run, enough to run it again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CampaignFile {
     format: u32,
-    dissent_version: String,
-    started: String,
+    /// The version of Dissent that started it.
+    pub dissent_version: String,
+    /// When it was started.
+    pub started: String,
     /// The dialect of the engine that was tested.
     pub dialect: String,
     /// The version that the engine said it has.
@@ -61,7 +65,7 @@ impl CampaignFile {
         CampaignFile {
             format: 2,
             dissent_version: env!("CARGO_PKG_VERSION").to_string(),
-            started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            started: system::now(),
             dialect: tested.dialect_name().to_string(),
             engine_version: tested.engine_version.clone(),
             mark: mark.to_string(),
@@ -137,17 +141,27 @@ pub(crate) fn read_position(directory: &Path) -> anyhow::Result<Option<Position>
     read_optional(&directory.join(POSITION_FILE))
 }
 
+/// What a campaign had counted; nothing if it was killed before it began, or by a version that did not keep it.
+pub(crate) fn read_counts(directory: &Path) -> anyhow::Result<Counted> {
+    Ok(read_optional(&directory.join(COUNTS_FILE))?.unwrap_or_default())
+}
+
 /// The bugs a campaign has listed.
 pub fn read_bugs(directory: &Path) -> anyhow::Result<Vec<Bug>> {
     Ok(read_optional(&directory.join(BUGS_FILE))?.unwrap_or_default())
 }
 
-/// What a campaign wrote of itself when it ended.
+/// What a campaign wrote of itself last: every few seconds while it runs, and when it ended.
 pub fn read_summary(directory: &Path) -> anyhow::Result<Summary> {
-    let summary = read_optional(&directory.join(SUMMARY_FILE))?;
-    summary.with_context(|| {
-        format!("{} is not a finished campaign; stop it first, or wait for its end", directory.display())
-    })
+    let path = directory.join(SUMMARY_FILE);
+    let shown = path.display();
+    match fs::read(&path) {
+        Ok(bytes) => Summary::from_json(&bytes).map_err(|error| anyhow!("{shown} is damaged: {error}")),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            bail!("{} has no summary yet: no campaign has run in it for long enough", directory.display())
+        }
+        Err(error) => bail!("cannot read {shown}: {error}"),
+    }
 }
 
 fn read_optional<T: DeserializeOwned>(path: &Path) -> anyhow::Result<Option<T>> {
@@ -302,6 +316,11 @@ impl Store {
 
     pub fn write_bugs(&self, bugs: &[Bug]) -> anyhow::Result<()> {
         write_bugs(&self.root, bugs)
+    }
+
+    /// Not for people, and it may be large.
+    pub fn write_counts(&self, counted: &Counted) -> anyhow::Result<()> {
+        self.write(COUNTS_FILE, &serde_json::to_string(counted)?)
     }
 
     pub fn write_summary(&self, summary: &Summary) -> anyhow::Result<()> {

@@ -1,19 +1,21 @@
-//! The figures of a finished campaign.
+//! A campaign in figures: so far while it runs, in the end once it has ended.
 
 mod time;
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use dissent_core::finding::Class;
 use dissent_core::guide;
 use dissent_core::oracle::norec;
 use dissent_core::profile::Draws;
+use dissent_core::report::timeline::Timeline;
 use serde::{Deserialize, Serialize};
 
 use crate::bugs::Bug;
 use crate::catalog::KeptCatalog;
 use crate::config::Config;
+use crate::counted::Counted;
+use crate::system;
 use crate::tested::Tested;
 use crate::worker::protocol::{Label, Tally};
 pub use time::{OracleFigures, TimeFigures};
@@ -26,11 +28,15 @@ pub struct Summary {
     pub target: String,
     /// The version that the engine said it has.
     pub engine_version: String,
+    /// The process that runs the campaign; absent once it has ended. What a killed one left here is no longer true:
+    /// ask [`is_running`](Summary::is_running).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub running: Option<Running>,
     /// Where all randomness started.
     pub seed: u64,
     /// How many workers hunted.
     pub jobs: u64,
-    /// How long the campaign took.
+    /// How long the campaign took, all of its runs together.
     pub wall_seconds: f64,
     /// CPU time of the worker processes, as the kernel counted it when they ended.
     pub worker_cpu_seconds: f64,
@@ -88,6 +94,28 @@ pub struct Summary {
     pub waiting: u64,
     /// Errors of Dissent itself that ended workers, in words.
     pub worker_failures: Vec<String>,
+    /// How it went, moment by moment.
+    #[serde(skip_serializing_if = "Timeline::is_empty")]
+    pub timeline: Timeline,
+}
+
+/// The process that runs a campaign.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Running {
+    /// Its number.
+    pub process: u32,
+    /// When it started, in clock ticks since the machine did: numbers are used again.
+    pub process_start: u64,
+    /// When this was written.
+    pub written: String,
+}
+
+impl Running {
+    /// This process, now.
+    pub(crate) fn here() -> Option<Running> {
+        let process = std::process::id();
+        Some(Running { process, process_start: system::process_start(process)?, written: system::now() })
+    }
 }
 
 /// Of the functions, operators, casts and aggregates of an engine: how many were used.
@@ -130,8 +158,9 @@ pub struct GuideFigures {
     /// Statements that found out what to keep; they are not counted among the hunt's.
     #[serde(default)]
     pub rehearsed_statements: u64,
-    /// How what was seen grew.
-    pub growth: Vec<Growth>,
+    /// Where summaries before there was a timeline kept how what was seen grew; moved there when they are read.
+    #[serde(default, skip_serializing)]
+    pub(crate) growth: Timeline,
 }
 
 /// Of NoREC's predicates over relations of several rows: how many keep which part of them.
@@ -172,48 +201,30 @@ pub struct FindingLine {
     pub directory: String,
 }
 
-/// The result of a campaign, counted.
+/// What came of a campaign, or of what has been run of it.
 pub(crate) struct Results {
     /// None for an engine that was not asked what it can compute.
     pub operations: Option<OperationFigures>,
-    pub tally: Tally,
+    pub counted: Counted,
     pub bugs: Vec<Bug>,
-    pub unstable: u64,
-    /// Findings that came while too many were waiting to be reduced.
-    pub not_kept: u64,
     /// Findings that are on disk and wait to be reduced; likely bugs that are listed.
     pub waiting: u64,
-    /// What went wrong with workers for a reason of our own, in words.
-    pub failures: Vec<String>,
-    pub wall: Duration,
-    pub worker_cpu_seconds: f64,
-    pub reducer_cpu_seconds: f64,
-    pub growth: Vec<Growth>,
-}
-
-/// How much the guide had seen at a moment.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Growth {
-    /// Since the campaign started.
-    pub seconds: f64,
-    /// Statements that were run by then.
-    pub statements: u64,
-    /// Edges or steps of plans that were seen by then.
-    pub features: u64,
+    pub running: Option<Running>,
 }
 
 impl Summary {
     pub(crate) fn new(config: &Config, tested: &Tested, results: &Results) -> Summary {
-        let Results { tally, worker_cpu_seconds, .. } = results;
+        let Counted { tally, worker_cpu_seconds, .. } = &results.counted;
         let share = |nanos: u64| (nanos as f64 / (tally.wall_nanos as f64).max(1.0)).min(1.0);
         Summary {
             target: config.target.clone(),
             engine_version: tested.engine_version.clone(),
+            running: results.running.clone(),
             seed: config.seed,
             jobs: config.jobs,
-            wall_seconds: milli(results.wall.as_secs_f64()),
+            wall_seconds: milli(results.counted.wall_seconds),
             worker_cpu_seconds: milli(*worker_cpu_seconds),
-            reducer_cpu_seconds: milli(results.reducer_cpu_seconds),
+            reducer_cpu_seconds: milli(results.counted.reducer_cpu_seconds),
             engine_cpu_seconds: milli(worker_cpu_seconds * share(tally.counts.engine_nanos)),
             generator_cpu_seconds: milli(worker_cpu_seconds * share(tally.counts.generator_nanos)),
             time: TimeFigures::new(tally),
@@ -230,13 +241,33 @@ impl Summary {
             errors: tally.counts.errors.iter().map(|(class, count)| (class.name().into(), *count)).collect(),
             notes: notes(tally),
             draws: tally.draws.clone(),
-            guide: GuideFigures::new(config, tested.dialect_name(), tally, &results.growth),
+            guide: GuideFigures::new(config, tested.dialect_name(), tally),
             findings: results.bugs.iter().map(FindingLine::new).collect(),
-            unstable: results.unstable,
-            not_kept: results.not_kept,
+            unstable: results.counted.unstable,
+            not_kept: results.counted.not_kept,
             waiting: results.waiting,
-            worker_failures: results.failures.clone(),
+            worker_failures: results.counted.failures.clone(),
+            timeline: results.counted.timeline.clone(),
         }
+    }
+
+    /// Reads one of this or an earlier version.
+    pub(crate) fn from_json(bytes: &[u8]) -> serde_json::Result<Summary> {
+        let mut summary: Summary = serde_json::from_slice(bytes)?;
+        if let Some(guide) = &mut summary.guide
+            && summary.timeline.is_empty()
+        {
+            summary.timeline = std::mem::take(&mut guide.growth);
+        }
+        Ok(summary)
+    }
+
+    /// Whether the campaign is running at this moment, on this machine. A campaign that was killed is not, though its
+    /// summary was written while it ran.
+    pub fn is_running(&self) -> bool {
+        self.running
+            .as_ref()
+            .is_some_and(|running| system::process_start(running.process) == Some(running.process_start))
     }
 
     /// As it is on disk.
@@ -299,7 +330,7 @@ impl PredicateFigures {
 }
 
 impl GuideFigures {
-    fn new(config: &Config, dialect: &str, tally: &Tally, growth: &[Growth]) -> Option<GuideFigures> {
+    fn new(config: &Config, dialect: &str, tally: &Tally) -> Option<GuideFigures> {
         let learned = &tally.learned;
         (config.guide != guide::Kind::None).then(|| GuideFigures {
             guide: config.guide,
@@ -312,7 +343,7 @@ impl GuideFigures {
             changed_statements: learned.changed,
             changed_statements_ok: learned.changed_ok,
             rehearsed_statements: tally.counts.rehearsed,
-            growth: growth.to_vec(),
+            growth: Timeline::default(),
         })
     }
 }
@@ -337,4 +368,33 @@ impl FindingLine {
 /// Milliseconds are as exact as these figures are.
 fn milli(seconds: f64) -> f64 {
     (seconds * 1000.0).round() / 1000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_written_before_there_was_a_timeline_is_read() {
+        let old = r#"{"target": "sqlite", "statements": 9, "guide": {"guide": "plan", "kept_what_was_new": true,
+            "seeds": 0, "seeds_only": false, "features": 7, "kept": 1, "deepest": 2, "changed_statements": 0,
+            "changed_statements_ok": 0, "growth": [{"seconds": 5.0, "statements": 9, "features": 7}]}}"#;
+        let summary = Summary::from_json(old.as_bytes()).unwrap();
+        let sample = summary.timeline.last();
+        assert_eq!((sample.seconds, sample.statements, sample.features), (5.0, 9, 7));
+        assert!(!summary.is_running());
+        let written = summary.json().unwrap();
+        assert!(!written.contains("growth") && !written.contains("running"), "{written}");
+        assert_eq!(Summary::from_json(written.as_bytes()).unwrap().timeline, summary.timeline);
+    }
+
+    #[test]
+    fn only_the_process_that_wrote_it_makes_a_campaign_a_running_one() {
+        let here = Running::here().unwrap();
+        let running = |running| Summary { running: Some(running), ..Summary::default() }.is_running();
+        assert!(running(here.clone()));
+        // The number was given to another process since.
+        assert!(!running(Running { process_start: here.process_start + 1, ..here.clone() }));
+        assert!(!running(Running { process: u32::MAX, ..here }));
+    }
 }

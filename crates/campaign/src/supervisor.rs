@@ -6,23 +6,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
-use dissent_core::guide;
+use dissent_core::report::timeline::{Sample, Timeline};
 use dissent_core::triage::known::{Avoid, Known};
 
 use crate::catalog::{KeptCatalog, Probing};
 use crate::config::Config;
+use crate::counted::Counted;
 use crate::crash;
 use crate::intake::Intake;
 use crate::observer::{Observer, Phase, Progress, WorkerView};
 use crate::pool::{End, Ended, Pool, Report, TICK, WorkerId};
 use crate::store::{Position, Store};
-use crate::summary::{Growth, OperationFigures, Results};
+use crate::summary::{OperationFigures, Results, Running, Summary};
 use crate::system;
 use crate::tested::Tested;
 use crate::worker::protocol::{Difference, Event, HuntTask, Tally, Task};
 
-/// How often the position of the workers is written.
+/// How often what a resumed campaign needs is written: the position of the workers and what was counted.
 const NOTE_PAUSE: Duration = Duration::from_secs(5);
+/// How often a sample is taken and the summary is written, for whoever looks at it while the campaign runs.
+const SAMPLE_PAUSE: Duration = Duration::from_secs(2);
 /// How long a campaign keeps reducing its findings after it ended.
 const DRAIN: Duration = Duration::from_secs(30);
 /// Workers that fail for a reason of our own, one after the other, without finishing a database.
@@ -40,6 +43,8 @@ pub struct Plan {
     pub known: Vec<Known>,
     /// Where to continue, if the campaign is resumed.
     pub position: Option<Position>,
+    /// What it had counted by then.
+    pub earlier: Counted,
 }
 
 impl Plan {
@@ -78,14 +83,17 @@ pub struct Supervisor<'a> {
     clock: Clock,
     /// When the position was last written.
     noted: Instant,
+    /// When the summary was.
+    sampled: Instant,
     stopping: bool,
     pausing: bool,
     failures_in_a_row: u32,
     /// What child processes other than workers have used.
     cpu_before: f64,
+    /// Of this run; only what the guide saw is that of the whole campaign.
     tally: Tally,
     failures: Vec<String>,
-    growth: Vec<Growth>,
+    timeline: Timeline,
 }
 
 /// What others may ask of a campaign while it runs, from another thread or a signal handler.
@@ -176,6 +184,8 @@ impl<'a> Supervisor<'a> {
             reached: 0,
             renewing: false,
         };
+        let mut tally = Tally::default();
+        tally.learned.features.clone_from(&plan.earlier.tally.learned.features);
         Supervisor {
             plan,
             store,
@@ -188,13 +198,14 @@ impl<'a> Supervisor<'a> {
             slots: next_databases.into_iter().zip(cases_left).map(slot).collect(),
             clock: Clock::start(),
             noted: Instant::now(),
+            sampled: Instant::now(),
             stopping: false,
             pausing: false,
             failures_in_a_row: 0,
             cpu_before: system::ended_children_cpu_seconds(),
-            tally: Tally::default(),
+            tally,
             failures: Vec::new(),
-            growth: Vec::new(),
+            timeline: plan.earlier.timeline.clone(),
         }
     }
 
@@ -211,6 +222,7 @@ impl<'a> Supervisor<'a> {
             self.listen()?;
             self.intake.collect(Duration::ZERO, self.observer)?;
             self.note_position()?;
+            self.note_summary()?;
             self.take_up_catalog();
             self.stop_if_due();
             self.pause_if_asked();
@@ -223,23 +235,35 @@ impl<'a> Supervisor<'a> {
     /// The result, also after an error. Workers that still run end here.
     pub fn results(mut self) -> Results {
         self.pool.clear();
-        self.note_growth();
-        let reducer_cpu_seconds = self.intake.reducer_cpu_seconds;
+        self.sample();
+        Results { running: None, ..self.results_so_far() }
+    }
+
+    fn results_so_far(&self) -> Results {
+        let counted = self.counted();
         let catalog = self.catalog.as_ref().or(self.plan.catalog.as_ref());
-        let operations = catalog.map(|kept| OperationFigures::new(kept, &self.tally));
         Results {
-            operations,
-            wall: self.clock.elapsed(),
+            operations: catalog.map(|kept| OperationFigures::new(kept, &counted.tally)),
+            counted,
+            bugs: self.intake.bugs().to_vec(),
+            waiting: self.intake.left_waiting,
+            running: Running::here(),
+        }
+    }
+
+    /// What was counted, earlier runs of the campaign included.
+    fn counted(&self) -> Counted {
+        let reducer_cpu_seconds = self.intake.reducer_cpu_seconds;
+        self.plan.earlier.with(Counted {
+            wall_seconds: self.clock.elapsed().as_secs_f64(),
             worker_cpu_seconds: system::ended_children_cpu_seconds() - self.cpu_before - reducer_cpu_seconds,
             reducer_cpu_seconds,
-            tally: self.tally,
             unstable: self.intake.unstable,
             not_kept: self.intake.not_kept,
-            waiting: self.intake.left_waiting,
-            bugs: self.intake.into_bugs(),
-            failures: self.failures,
-            growth: self.growth,
-        }
+            failures: self.failures.clone(),
+            timeline: self.timeline.clone(),
+            tally: self.tally.clone(),
+        })
     }
 
     /// Starts the worker of a slot, unless its cases are used up.
@@ -395,6 +419,7 @@ impl<'a> Supervisor<'a> {
         let start = Instant::now();
         while self.intake.waiting() > 0 && start.elapsed() < DRAIN && !self.intake.has_all_findings() {
             self.intake.collect(TICK, self.observer)?;
+            self.note_summary()?;
             self.tell_progress();
         }
         self.intake.close()
@@ -434,24 +459,37 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    /// Writes how far the workers are, from time to time.
+    /// Writes what a resumed campaign needs, now and then.
     fn note_position(&mut self) -> anyhow::Result<()> {
         if self.noted.elapsed() < NOTE_PAUSE {
             return Ok(());
         }
         self.noted = Instant::now();
-        self.note_growth();
+        self.store.write_counts(&self.counted())?;
         self.write_position()
     }
 
-    fn note_growth(&mut self) {
-        if self.plan.config.guide != guide::Kind::None {
-            self.growth.push(Growth {
-                seconds: self.clock.elapsed().as_secs_f64(),
-                statements: self.tally.counts.statements,
-                features: self.tally.learned.features.len() as u64,
-            });
+    /// Writes the figures so far, now and then.
+    fn note_summary(&mut self) -> anyhow::Result<()> {
+        if self.sampled.elapsed() < SAMPLE_PAUSE {
+            return Ok(());
         }
+        self.sampled = Instant::now();
+        self.sample();
+        let Plan { config, tested, .. } = self.plan;
+        self.store.write_summary(&Summary::new(config, tested, &self.results_so_far()))
+    }
+
+    fn sample(&mut self) {
+        let counts = &self.tally.counts;
+        self.timeline.push(self.plan.earlier.moment(&Sample {
+            seconds: self.clock.elapsed().as_secs_f64(),
+            statements: counts.statements,
+            valid: counts.statements_ok,
+            checks: self.tally.checks(),
+            features: self.tally.learned.features.len() as u64,
+            bugs: self.intake.new_bugs(),
+        }));
     }
 
     fn write_position(&self) -> anyhow::Result<()> {

@@ -145,7 +145,7 @@ pub struct Difference {
 pub type Label = Cow<'static, str>;
 
 /// Everything that is counted while hunting.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Tally {
     pub counts: Counts,
     pub databases: u64,
@@ -165,7 +165,7 @@ pub struct Tally {
 }
 
 /// What the guide saw.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Learned {
     pub features: BTreeSet<u32>,
     /// Databases with queries that were kept.
@@ -188,7 +188,7 @@ impl Learned {
 }
 
 /// The verdicts of an oracle.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct OracleTally {
     /// Comparisons that came to a verdict.
     pub checks: u64,

@@ -34,7 +34,8 @@ pub fn run(campaigns: &[PathBuf], out: Option<&Path>) -> anyhow::Result<()> {
             grouped(learned.changed_statements),
             percent(learned.changed_statements_ok, learned.changed_statements),
         ));
-        let points = learned.growth.iter().map(|moment| (moment.seconds, moment.features)).collect();
+        let points =
+            summary.timeline.samples().iter().map(|moment| (moment.seconds, moment.features)).collect();
         curves.push(Curve { name, points });
     }
     let Some(what) = what else { bail!("name the campaigns to compare") };
