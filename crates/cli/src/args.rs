@@ -1,5 +1,6 @@
 //! Everything a user can type, each flag defined in one place.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -58,8 +59,10 @@ pub enum Command {
     Bisect(BisectArgs),
     /// List the bugs of a campaign: exit 1 if there are any
     Findings(FindingsArgs),
-    /// Write findings in a form that other tools read
+    /// Write findings as a web page, or in a form that other tools read
     Report(ReportArgs),
+    /// Serve a campaign as a web page that follows it while it runs, with metrics for Prometheus
+    Serve(ServeArgs),
     /// A prompt for SQL on any version of any engine, over a scratch database
     Shell(ShellArgs),
     /// List what is known of an engine's bugs and behaviours, or add a finding to it
@@ -487,9 +490,9 @@ pub struct BisectArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct ReportArgs {
-    /// A finding, or a campaign for all of its bugs [default: the newest campaign in dissent-out]
+    /// Findings, or campaigns for all of their bugs [default: the newest campaign in dissent-out]
     #[arg(value_name = "DIR", value_parser = finding_path)]
-    pub directory: Option<PathBuf>,
+    pub directories: Vec<PathBuf>,
 
     /// The form
     #[arg(long, value_name = "FORMAT", default_value = "markdown")]
@@ -507,25 +510,38 @@ pub struct ReportArgs {
     pub limits: LimitArgs,
 }
 
-/// A form of findings, by the exporter that writes it.
+/// A form of findings.
 #[derive(Clone, Copy)]
-pub struct Format(pub &'static dyn Exporter);
+pub enum Format {
+    /// A page, which shows campaigns too.
+    Page,
+    /// What this exporter writes.
+    Export(&'static dyn Exporter),
+}
 
 impl ValueEnum for Format {
     fn value_variants<'a>() -> &'a [Format] {
         static ALL: LazyLock<Vec<Format>> =
-            LazyLock::new(|| exporters().iter().copied().map(Format).collect());
+            LazyLock::new(|| exporters().iter().copied().map(Format::Export).chain([Format::Page]).collect());
         &ALL
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.0.name()).help(self.0.about()))
+        Some(match self {
+            Format::Page => {
+                PossibleValue::new("html").help("a self-contained web page with figures, charts and bugs")
+            }
+            Format::Export(exporter) => PossibleValue::new(exporter.name()).help(exporter.about()),
+        })
     }
 }
 
 impl std::fmt::Debug for Format {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.0.name())
+        f.write_str(match self {
+            Format::Page => "html",
+            Format::Export(exporter) => exporter.name(),
+        })
     }
 }
 
@@ -537,6 +553,21 @@ pub struct ShellArgs {
     /// repro.sql runs as it is: dissent shell sqlite@3.30.1 < repro.sql
     #[arg(value_name = "TARGET")]
     pub target: String,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct ServeArgs {
+    /// The directories of campaigns [default: the newest one in dissent-out]
+    #[arg(value_name = "DIR")]
+    pub campaigns: Vec<PathBuf>,
+
+    /// The port to listen on; 0 for any free one
+    #[arg(long, value_name = "N", default_value = "8765")]
+    pub port: u16,
+
+    /// The address to listen on; whoever can reach it can read the campaign
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    pub address: IpAddr,
 }
 
 #[derive(Debug, clap::Args)]

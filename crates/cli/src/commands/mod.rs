@@ -8,10 +8,12 @@ mod findings;
 mod hunt;
 mod known;
 mod oracles;
+mod page;
 mod probe;
 mod reduce;
 mod replay;
 mod report;
+mod serve;
 mod setup;
 mod shell;
 mod stats;
@@ -33,6 +35,7 @@ pub fn run(command: Command) -> anyhow::Result<u8> {
         Command::Bisect(args) => bisect::run(args),
         Command::Findings(args) => findings::run(args),
         Command::Report(args) => report::run(args),
+        Command::Serve(args) => serve::run(args),
         Command::Shell(args) => shell::run(args),
         Command::Known(args) => known::run(args),
         Command::Engines(args) => engines::run(args),

@@ -1,4 +1,4 @@
-//! `dissent report`: findings in a form that other tools read.
+//! `dissent report`: findings as a page, or in a form that other tools read.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -9,23 +9,40 @@ use dissent_core::finding::{Finding, Newest};
 use dissent_core::report::export::{Exported, Exporter};
 
 use super::obtain_for;
-use crate::args::ReportArgs;
+use super::page::{Contents, nonce};
+use crate::args::{Format, ReportArgs};
 use crate::progress::LiveLine;
 
 pub fn run(args: ReportArgs) -> anyhow::Result<u8> {
-    let directory = args.directory.clone().map_or_else(store::newest, Ok)?;
-    let mut findings = read(&directory)?;
+    let directories =
+        if args.directories.is_empty() { vec![store::newest()?] } else { args.directories.clone() };
+    let mut findings = Vec::new();
+    if args.check_newest || !matches!(args.format, Format::Page) {
+        for directory in &directories {
+            findings.extend(read(directory)?);
+        }
+    }
     if args.check_newest {
         for found in &mut findings {
             check_newest(found, &args)?;
         }
     }
-    let text = export(&findings, args.format.0);
+    let (text, found) = match args.format {
+        Format::Page => page(&directories)?,
+        Format::Export(exporter) => (export(&findings, exporter), !findings.is_empty()),
+    };
     match &args.out {
         Some(path) => record::replace(path, &text)?,
         None => std::io::stdout().lock().write_all(text.as_bytes())?,
     }
-    Ok(if findings.is_empty() { crate::NOTHING_FOUND } else { crate::FOUND })
+    Ok(if found { crate::FOUND } else { crate::NOTHING_FOUND })
+}
+
+/// A page, and whether there is a bug on it that was not known.
+fn page(directories: &[PathBuf]) -> anyhow::Result<(String, bool)> {
+    let contents = Contents::read(directories)?;
+    let found = contents.has_new_bugs();
+    Ok((contents.page(&nonce(), false), found))
 }
 
 /// Writes the bugs of a campaign that nobody knew, in one of the forms.

@@ -86,6 +86,13 @@ fn body(bug: &Bug) -> String {
     };
     say("Must hold", &sentence(&evidence.relation));
     say("Instead", &failure(evidence));
+    let engine = &bug.finding.triage.engine;
+    let about: Vec<&str> = [&engine.about, &engine.built].into_iter().flatten().map(String::as_str).collect();
+    say("Version", &about.join("; "));
+    if let Some(newest) = &bug.finding.triage.newest {
+        let fails = if newest.fails { "fails too" } else { "does not fail" };
+        say("Newest version", &format!("{} {fails}", newest.version));
+    }
     if let State::Known(name) = &bug.state {
         say("Known as", name);
     }
