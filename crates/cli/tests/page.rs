@@ -372,7 +372,7 @@ fn the_server_answers_what_it_should_and_nothing_else() {
     let port = address.rsplit(':').next().unwrap();
     run(dissent(place).args(["serve", "out", "--port", port]))
         .refused_with(&format!("port {port} is in use"));
-    run(dissent(place).args(["serve", "nowhere"])).refused_with("holds no campaign");
+    run(dissent(place).args(["serve", "nowhere"])).refused_with("is not a campaign of Dissent");
 }
 
 #[test]
