@@ -420,7 +420,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration, requires = "against")]
     pub time: Duration,
 
-    /// Print what statements and subjects of each oracle cost on this engine, as a dialect's file keeps it ([costs])
+    /// Print what statements and subjects of each oracle cost on this engine, as a dialect's file keeps it (`[costs]`)
     #[arg(long, conflicts_with = "coverage")]
     pub costs: bool,
 
