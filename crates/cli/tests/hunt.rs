@@ -60,7 +60,7 @@ fn a_short_hunt_gives_a_summary_in_json() {
     assert_eq!(seen, summary["operations"]["seen"].to_string());
     let other = run(dissent(directory.path()).args(["stats", "validity", "."]));
     assert_eq!(other.code, Some(2));
-    assert!(other.stderr.contains("is not a finished campaign"), "{}", other.stderr);
+    assert!(other.stderr.contains("has no summary yet"), "{}", other.stderr);
 }
 
 #[test]

@@ -137,7 +137,7 @@ fn a_bisection_over_what_is_here_dates_a_finding() {
     let finding = read(&path);
     assert!(finding.triage.history.is_some_and(|history| history.checked == 1));
     let report = fs::read_to_string(directory.path().join("report.md")).unwrap();
-    assert!(report.contains("## Versions\n\nFails since"), "{report}");
+    assert!(report.contains("**Affected:** Fails since"), "{report}");
 
     bisect(&["--versions", "3.20"]).refused_with("invalid version range");
     bisect(&["--versions", "9.0.0.."]).refused_with("no released version");

@@ -14,7 +14,7 @@ const TARGET: &str = "postgres";
 
 /// Whether the engine can be had here; if not, says so loudly.
 fn obtained(directory: &Path) -> bool {
-    let args = ["hunt", TARGET, "--jobs", "1", "--max-cases", "1", "--out", "first"];
+    let args = ["hunt", TARGET, "--jobs", "1", "--max-cases", "40", "--out", "first"];
     let said = run(dissent(directory).args(args));
     let required = std::env::var("DISSENT_REQUIRE_ENGINES").as_deref() == Ok("1");
     assert!(said.code == Some(0) || !required, "{TARGET} is required: {}", said.stderr);
