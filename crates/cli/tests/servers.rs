@@ -96,8 +96,8 @@ fn starting(directory: &Path, target: &str, out: &str) -> Hunt {
 }
 
 /// Goes on with a campaign for a moment; gives the summary.
-fn resumed(directory: &Path, out: &str) -> serde_json::Value {
-    let args = ["hunt", "--resume", out, "--time", "3s", "--summary", "json"];
+fn resumed(directory: &Path, target: &str, out: &str) -> serde_json::Value {
+    let args = ["hunt", target, "--resume", out, "--time", "3s", "--summary", "json"];
     let said = run(dissent(directory).args(args));
     assert!(matches!(said.code, Some(0 | 1)), "{}", said.stderr);
     said.json()
@@ -125,7 +125,7 @@ fn no_server_outlives_its_worker_or_the_hunt() {
 
     hunt.kill();
     wait_for("nothing outlives the hunt", || servers_of(next).is_empty().then_some(()));
-    let summary = resumed(directory.path(), "second");
+    let summary = resumed(directory.path(), TARGET, "second");
     assert!(summary["statements"].as_u64().unwrap() > 0, "{summary}");
 }
 
@@ -206,9 +206,9 @@ fn what_killed_workers_made_on_a_given_server_is_dropped() {
     wait_for("a worker makes its database", || (ours() == 2).then_some(()));
     hunt.kill();
     assert_eq!(ours(), 2);
-    let args = ["hunt", address.as_str(), "--jobs", "1", "--max-cases", "1", "--out", "another"];
+    let args = ["hunt", address.as_str(), "--jobs", "1", "--max-cases", "40", "--out", "another"];
     assert!(matches!(run(dissent(directory.path()).args(args)).code, Some(0 | 1)));
     assert_eq!(ours(), 2, "what another campaign left is not touched");
-    resumed(directory.path(), "killed");
+    resumed(directory.path(), &address, "killed");
     assert_eq!(ours(), 1);
 }

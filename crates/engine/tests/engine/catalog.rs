@@ -140,7 +140,7 @@ fn the_generator_draws_from_the_catalog() {
     let run = || {
         let (mut recording, log) = Fixture::recording();
         recording.dialect.learn(&catalog);
-        let (watcher, counts) = recording.walk(oracle::select("all"), 3, Counting::cases(12_000));
+        let (watcher, counts) = recording.walk(oracle::select("all"), 3, Counting::cases(40_000));
         (counts, watcher, log.take())
     };
     let (counts, watcher, first) = run();
