@@ -38,13 +38,20 @@ pub fn deduplicates(query: &Query, groups_belong: bool) -> bool {
     found.found
 }
 
-/// Every column that a query returns is also a key of its ORDER BY.
+/// Every column that a query returns is also a key of its ORDER BY. Under DISTINCT there is no other key: rows that are
+/// returned as one may differ in it.
 pub fn orders_every_column(query: &Query) -> bool {
     let is_key = |item: &SelectItem| match item {
         SelectItem::Expr { expr, .. } => query.order_by.iter().any(|key| key.expr == *expr),
         _ => false,
     };
-    query.as_select().is_some_and(|select| select.items.iter().all(is_key))
+    let is_returned = |select: &Select, key: &OrderItem| {
+        select.items.iter().any(|item| matches!(item, SelectItem::Expr { expr, .. } if *expr == key.expr))
+    };
+    query.as_select().is_some_and(|select| {
+        let no_other_key = || query.order_by.iter().all(|key| is_returned(select, key));
+        select.items.iter().all(is_key) && (!select.distinct || no_other_key())
+    })
 }
 
 /// An aggregate of this query, not of a subquery.
