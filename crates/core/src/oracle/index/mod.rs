@@ -133,11 +133,11 @@ impl Oracle for Index {
             true => ("with the index", "the index is dropped", "without the index"),
             false => ("without the index", "the index is added", "with the index"),
         };
-        let words = Words { relation: RELATION, before, change, after, unchanged: "no index can be built" };
+        let unchanged = "no index can be built";
+        let words = Words { relation: RELATION, before, change, after, unchanged, may_raise: false };
         again::ask(query, &changes, &words, subject, session)
     }
 
-    /// A table is read as it is where there is no index; one that is wrong may leave rows out of it.
     fn complaint(&self, _: &TestCase) -> String {
         "depends on whether there is an index".to_string()
     }

@@ -4,7 +4,7 @@
 use super::arms::Arms;
 use super::judge::{self, Equality};
 use super::{freedom, gate};
-use crate::engine::{Reply, Stop};
+use crate::engine::{ErrorClass, Reply, Stop};
 use crate::finding::Verdict;
 use crate::session::Session;
 use crate::sql::{Query, Statement};
@@ -30,6 +30,8 @@ pub struct Words {
     pub after: &'static str,
     /// The reason to skip if no change could be made.
     pub unchanged: &'static str,
+    /// The change may bring an error to light: an optimizer may remove one, so switching it off may show it.
+    pub may_raise: bool,
 }
 
 /// Runs a query, then again after each of the changes. Changes that the engine rejects are left out.
@@ -49,6 +51,7 @@ pub fn ask(
     let mut made: Vec<&Change> = Vec::new();
     let mut statements = Vec::new();
     let mut second = None;
+    let mut spared = false;
     for change in changes {
         if let Reply::Failed(_) = session.scaffold(&change.make)? {
             continue;
@@ -56,6 +59,10 @@ pub fn ask(
         made.push(change);
         statements.push(session.last_sql().to_string());
         let reply = session.query(query)?;
+        if words.may_raise && reply.failure().is_some_and(|error| error.class == ErrorClass::Runtime) {
+            spared = true;
+            continue;
+        }
         if !same(query, &first, &reply) {
             second = Some(reply);
             break;
@@ -75,6 +82,7 @@ pub fn ask(
     match made.is_empty() {
         _ if differs => settle(arms, query, subject, session),
         true => Ok(Verdict::skip(words.unchanged)),
+        false if spared => Ok(Verdict::skip("one arm avoids the error")),
         false => Ok(Verdict::Pass { nonempty }),
     }
 }

@@ -50,6 +50,7 @@ const WORDS: Words = Words {
     change: "the setting",
     after: "under the setting",
     unchanged: "no setting can be changed and restored",
+    may_raise: true,
 };
 
 impl Oracle for Plan {
