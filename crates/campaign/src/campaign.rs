@@ -12,7 +12,7 @@ use dissent_engine::Target;
 
 use crate::bugs::Bug;
 use crate::catalog::{self, Look};
-use crate::config::{self, Config};
+use crate::config::Config;
 use crate::counted::Counted;
 use crate::known::known_of;
 use crate::observer::Observer;
@@ -66,13 +66,11 @@ impl Campaign {
         if let Some(directory) = out {
             store::check_vacant(directory)?;
         }
-        let mut tested = Tested::obtain(&config, observer)?;
+        let tested = Tested::obtain(&config, observer)?;
         config.target = tested.target.clone();
         config.oracles = suitable(&config.oracles, &tested, observer)?;
-        let mark = format!("{:08x}", config::random());
-        tested.place.source = tested.place.source.marked(&mark);
         let plan = prepare(config, tested, None, observer)?;
-        let store = Store::create(out, &CampaignFile::new(&plan.config, &plan.tested, &mark))?;
+        let store = Store::create(out, &CampaignFile::new(&plan.config, &plan.tested))?;
         // Workers append to their logs, because a replacement continues the log: start empty.
         for path in (0..plan.config.jobs).filter_map(|worker| plan.config.statement_log(worker)) {
             File::create(&path).with_context(|| format!("cannot write statements to {}", path.display()))?;
@@ -105,7 +103,7 @@ impl Campaign {
         if target != *hunted {
             bail!("the campaign in {shown} tests {hunted}, not {target}");
         }
-        let mut tested = Tested::obtain(&config, observer)?;
+        let tested = Tested::obtain(&config, observer)?;
         let (version, then) = (&tested.engine_version, &file.engine_version);
         if version != then {
             bail!(
@@ -113,12 +111,7 @@ impl Campaign {
             );
         }
         config.target = target;
-        if !file.mark.is_empty() {
-            tested.place.source = tested.place.source.marked(&file.mark);
-        }
         let store = Store::reopen(directory, &file)?;
-        // Clean up after the old workers before new ones start.
-        tested.place.source.sweep()?;
         // Killed before it had one: start from the beginning.
         let position = store::read_position(directory)?.unwrap_or_else(|| Position::start(&config));
         let earlier = store::read_counts(directory)?;
@@ -165,7 +158,7 @@ impl Campaign {
         let mut supervisor = Supervisor::new(&self.plan, &self.store, observer, &self.controls);
         let ended = supervisor.run();
         let results = supervisor.results();
-        if let Err(error) = self.plan.tested.place.source.sweep() {
+        if let Err(error) = self.plan.tested.place.source.leave() {
             observer.note(&error.to_string());
         }
         match ended {

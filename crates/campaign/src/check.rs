@@ -166,7 +166,7 @@ impl ScriptCheck {
     /// must not exist or be empty.
     pub fn keep(&self, out: &Path, observer: &mut dyn Observer) -> anyhow::Result<Vec<Bug>> {
         let known = known_of(self.tested.dialect_name(), &self.tested.engine_version, &self.config.known)?;
-        let store = Store::create(Some(out), &CampaignFile::new(&self.config, &self.tested, ""))?;
+        let store = Store::create(Some(out), &CampaignFile::new(&self.config, &self.tested))?;
         let mut intake = Intake::new(&self.config, &self.tested, &known, &store);
         for found in &self.findings {
             intake.take(found.clone(), 0, observer)?;

@@ -59,6 +59,7 @@ pub use config::{Allowance, Config};
 pub use dating::date;
 pub use known::{NewEntry, add_known, all_known_of, known_of};
 pub use observer::{Doing, Observer, Phase, Progress, Stage, Staged, Step, WorkerView};
+pub use pool::interrupt;
 pub use profile::read_profile;
 pub use reducer::{Reduced, Watcher, reduce};
 pub use regroup::regroup;

@@ -49,9 +49,6 @@ pub struct CampaignFile {
     pub dialect: String,
     /// The version that the engine said it has.
     pub engine_version: String,
-    /// In the names of the databases that its workers made on somebody's server.
-    #[serde(default)]
-    pub(crate) mark: String,
     /// The engine's functions were probed while the campaign was hunting: for each worker the database from which on
     /// it drew them. None: it knew them from the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,14 +58,13 @@ pub struct CampaignFile {
 }
 
 impl CampaignFile {
-    pub(crate) fn new(config: &Config, tested: &Tested, mark: &str) -> CampaignFile {
+    pub(crate) fn new(config: &Config, tested: &Tested) -> CampaignFile {
         CampaignFile {
             format: 2,
             dissent_version: env!("CARGO_PKG_VERSION").to_string(),
             started: system::now(),
             dialect: tested.dialect_name().to_string(),
             engine_version: tested.engine_version.clone(),
-            mark: mark.to_string(),
             catalog_from: None,
             config: config.clone(),
         }

@@ -114,7 +114,11 @@ impl Running {
     /// This process, now.
     pub(crate) fn here() -> Option<Running> {
         let process = std::process::id();
-        Some(Running { process, process_start: system::process_start(process)?, written: system::now() })
+        Some(Running {
+            process,
+            process_start: dissent_engine::process_start(process)?,
+            written: system::now(),
+        })
     }
 }
 
@@ -265,9 +269,9 @@ impl Summary {
     /// Whether the campaign is running at this moment, on this machine. A campaign that was killed is not, though its
     /// summary was written while it ran.
     pub fn is_running(&self) -> bool {
-        self.running
-            .as_ref()
-            .is_some_and(|running| system::process_start(running.process) == Some(running.process_start))
+        self.running.as_ref().is_some_and(|running| {
+            dissent_engine::process_start(running.process) == Some(running.process_start)
+        })
     }
 
     /// As it is on disk.

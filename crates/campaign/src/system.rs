@@ -133,17 +133,6 @@ fn cpu_seconds(whose: libc::c_int) -> f64 {
     seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }
 
-/// When a process started, in clock ticks since the machine did: with its number it is told from every other
-/// process. None if it is not running.
-pub fn process_start(process: u32) -> Option<u64> {
-    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name before it may hold anything, spaces and parentheses too.
-    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
-    let state = fields.next()?;
-    // A zombie has ended and waits to be noticed.
-    if state == "Z" { None } else { fields.nth(18)?.parse().ok() }
-}
-
 /// Two directories change places in one step, or in three where the file system cannot do it in one.
 pub fn exchange(one: &Path, other: &Path) -> io::Result<()> {
     let text = |path: &Path| CString::new(path.as_os_str().as_bytes()).map_err(io::Error::other);
@@ -208,16 +197,5 @@ mod tests {
         let ended = tree_cpu_seconds() - before;
         // The clock of /proc ticks a hundred times a second.
         assert!(alive > 0.03 && (ended - alive).abs() < 0.25, "{alive} {ended}");
-    }
-
-    #[test]
-    fn a_process_has_a_start_until_it_ends() {
-        let own = process_start(std::process::id()).expect("this test is running");
-        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        let started = process_start(child.id()).expect("the child is running");
-        assert!(started >= own, "{started} {own}");
-        child.kill().unwrap();
-        child.wait().unwrap();
-        assert_eq!(process_start(child.id()), None);
     }
 }

@@ -52,6 +52,7 @@ impl Tested {
             memory_bytes: config.worker_memory,
             hang_limit: config.hang_limit,
         };
+        place.source.visit();
         let mut version = None;
         let mut engine = EngineNote { about: None, built: Some(place.source.provenance()) };
         let ended = pool::run(&place, &Task::Open, |event| {
@@ -61,6 +62,10 @@ impl Tested {
             }
         })?;
         let engine_version = version.ok_or_else(|| ended.failure(&format!("cannot open {target}")))?;
+        // What is left on a server by processes that were killed. Without it we can go on.
+        if let Err(error) = place.source.sweep() {
+            observer.note(&error.to_string());
+        }
         Ok(Tested { target: target.to_string(), engine_version, engine, place })
     }
 

@@ -69,6 +69,8 @@ pub enum Command {
     Known(KnownArgs),
     /// List, install or remove engines
     Engines(EnginesArgs),
+    /// List the databases that Dissent left on a server when it was killed, and drop them
+    Clean(CleanArgs),
     /// List the oracles: the ways to ask one question twice
     Oracles,
     /// Print tables of what campaigns, reductions and oracles achieve
@@ -454,6 +456,22 @@ pub struct ReduceArgs {
 
     #[command(flatten)]
     pub limits: LimitArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct CleanArgs {
+    /// The URL of the server
+    #[arg(value_name = "URL")]
+    pub server: String,
+
+    /// Drop them without asking
+    #[arg(long)]
+    pub yes: bool,
+
+    /// Drop also what was made on other machines, or before this one was restarted: make sure that no hunt of theirs
+    /// is running
+    #[arg(long)]
+    pub elsewhere: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -4,6 +4,7 @@ mod args;
 mod commands;
 #[cfg(test)]
 mod documented;
+mod ending;
 mod help;
 mod numbers;
 mod progress;
@@ -40,7 +41,12 @@ fn main() -> ExitCode {
     };
     verbosity::set(args.quiet, args.verbose);
     dissent_campaign::report_panics();
-    match std::panic::catch_unwind(|| commands::run(args.command)) {
+    if let Err(error) = ending::listen() {
+        return explain(&error);
+    }
+    let ended = std::panic::catch_unwind(|| commands::run(args.command));
+    ending::leave();
+    match ended {
         Ok(Ok(code)) => ExitCode::from(code),
         Ok(Err(error)) if is_broken_pipe(&error) => ExitCode::from(TROUBLE),
         Ok(Err(error)) => explain(&error),

@@ -74,8 +74,13 @@ pub(crate) trait Driver: Sync {
         Err(product.not_started("it has no servers"))
     }
 
-    /// Drops the databases with the mark of this address from its server.
-    fn sweep(&self, _product: &'static Product, _url: &ServerUrl) -> Result<(), String> {
+    /// The names of all databases on a server.
+    fn databases(&self, _product: &'static Product, _url: &ServerUrl) -> Result<Vec<String>, String> {
+        Ok(Vec::new())
+    }
+
+    /// Drops a database, whoever is connected to it.
+    fn drop_database(&self, _product: &'static Product, _url: &ServerUrl, _name: &str) -> Result<(), String> {
         Ok(())
     }
 }

@@ -15,6 +15,7 @@ mod library;
 mod mysql;
 mod own;
 mod postgres;
+mod process;
 mod product;
 mod server;
 mod settings;
@@ -27,6 +28,8 @@ mod url;
 
 pub use confine::{Confinement, User};
 pub use error::EngineError;
+pub use own::{Owner, leave};
+pub use process::process_start;
 pub use product::{Product, products};
 pub use source::Source;
 pub use store::{Available, State, cache_directory, remove, versions};

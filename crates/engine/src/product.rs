@@ -6,13 +6,13 @@ use std::sync::{LazyLock, OnceLock};
 
 use dissent_core::dialect::{Descriptor, Files};
 
-use crate::EngineError;
 use crate::driver::{self, Build, Driver};
 use crate::source::{Location, Source};
 use crate::store::package::{self, Release};
 use crate::store::{Available, State, Store, Wanted, existing_file};
 use crate::target::Step;
 use crate::url::ServerUrl;
+use crate::{EngineError, own};
 
 /// An engine: what its dialect's file says of it, the driver named there, and the versions that can be obtained.
 pub struct Product {
@@ -165,7 +165,9 @@ impl Product {
             (Choice::Server(url), _) => {
                 let password =
                     self.descriptor.password_variable.as_deref().and_then(|name| std::env::var(name).ok());
-                Location::Server(url.clone().or_password(password))
+                let mut url = url.clone().or_password(password);
+                url.mark = Some(own::mark().to_string());
+                Location::Server(url)
             }
         };
         Ok(Source { engine: self.name.to_string(), location })

@@ -11,18 +11,24 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use crate::EngineError;
 use crate::confine::{Confinement, User, check};
+use crate::process::process_start;
 
 /// What homes are called: `dissent-server-ENGINE-PID-RANDOM`.
 const PREFIX: &str = "dissent-server-";
 /// Held locked by the process that owns the home: whose lock can be taken is dead.
 const LOCK: &str = "lock";
-/// A home without a lock is being made, or a remnant of one that was being removed.
+/// A home without a lock is being made, or a remnant of one that was being removed: by a process that is not there any
+/// more, or that this one cannot see.
 const REMNANT_AGE: Duration = Duration::from_secs(60);
+const REMNANT_AGE_OF_DEAD: Duration = Duration::from_secs(2);
+/// How long the processes of a dead server may go on writing to its home.
+const AFTERLIFE: Duration = Duration::from_secs(3);
 /// How long a server may take to obey the signal that ends it.
 const PATIENCE: Duration = Duration::from_secs(3);
 
@@ -37,15 +43,17 @@ pub struct Home {
 impl Home {
     /// `room`: what the server may come to need, in bytes.
     pub fn create(engine: &str, room: u64) -> Result<Home, EngineError> {
-        let memory = Path::new("/dev/shm");
-        let base = if free_space(memory) >= room { memory.to_path_buf() } else { std::env::temp_dir() };
-        sweep(&base);
+        let [memory, disk] = bases();
+        sweep(&memory);
+        sweep(&disk);
+        let base = if free_space(&memory) >= room { memory } else { disk };
         Home::create_in(&base, engine).map_err(|error| EngineError::NotWritable { path: base, error })
     }
 
     fn create_in(base: &Path, engine: &str) -> io::Result<Home> {
         let prefix = format!("{PREFIX}{engine}-{}-", std::process::id());
         let path = tempfile::Builder::new().prefix(&prefix).tempdir_in(base)?.keep();
+        homes().push(path.clone());
         let lock = File::create(path.join("lock.new"))?;
         try_lock(&lock)?;
         // Under its name it is locked from the first moment on.
@@ -64,31 +72,101 @@ impl Drop for Home {
     fn drop(&mut self) {
         // A server that was just ended may still have children that write their last.
         for _ in 0..20 {
-            match fs::remove_dir_all(&self.path) {
+            match remove(&self.path) {
                 Err(error) if error.kind() != ErrorKind::NotFound => sleep(Duration::from_millis(10)),
-                _ => return,
+                _ => break,
             }
         }
+        homes().retain(|home| *home != self.path);
     }
 }
 
-/// Removes the homes whose owners are dead. What cannot be removed is left to the next sweep.
-fn sweep(base: &Path) {
+/// The homes that this process has.
+fn homes() -> MutexGuard<'static, Vec<PathBuf>> {
+    static HOMES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+    HOMES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes the homes of this process, which is about to end without dropping them; their servers are dead.
+pub fn abandon_homes() {
+    homes().drain(..).for_each(|home| {
+        persist(AFTERLIFE, || remove(&home).is_ok() || !home.exists());
+    });
+}
+
+/// Removes the homes whose owners are dead; waits for servers that are about to be.
+pub fn sweep_all() {
+    persist(AFTERLIFE, || bases().iter().map(|base| sweep(base)).sum::<usize>() == 0);
+}
+
+/// Where homes are: in memory, or on disk.
+fn bases() -> [PathBuf; 2] {
+    [PathBuf::from("/dev/shm"), std::env::temp_dir()]
+}
+
+fn persist(limit: Duration, mut done: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !done() && start.elapsed() < limit {
+        sleep(Duration::from_millis(10));
+    }
+}
+
+/// Removes the homes whose owners are dead. Gives how many are still there, to be removed by the next sweep.
+fn sweep(base: &Path) -> usize {
     // SAFETY: takes nothing and cannot fail.
     let me = unsafe { libc::geteuid() };
+    let mut left = 0;
     for entry in fs::read_dir(base).into_iter().flatten().flatten() {
-        let (path, named) = (entry.path(), entry.file_name().to_string_lossy().starts_with(PREFIX));
-        let ours = |meta: &fs::Metadata| named && meta.is_dir() && meta.uid() == me;
+        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+        let ours = |meta: &fs::Metadata| name.starts_with(PREFIX) && meta.is_dir() && meta.uid() == me;
         // Not followed if it is a link: anybody may put one here.
         let Some(meta) = path.symlink_metadata().ok().filter(ours) else { continue };
         let abandoned = match File::open(path.join(LOCK)) {
             Ok(lock) => try_lock(&lock).is_ok(),
-            Err(_) => meta.modified().is_ok_and(|at| at.elapsed().is_ok_and(|age| age > REMNANT_AGE)),
+            Err(_) => {
+                let age = meta.modified().ok().and_then(|at| at.elapsed().ok()).unwrap_or_default();
+                age > if has_living_owner(&name) { REMNANT_AGE } else { REMNANT_AGE_OF_DEAD }
+            }
         };
-        if abandoned {
-            let _ = fs::remove_dir_all(&path);
+        if abandoned && remove(&path).is_err() && path.exists() {
+            left += 1;
         }
     }
+    left
+}
+
+/// Whether the process is running whose number is in a home's name.
+fn has_living_owner(name: &str) -> bool {
+    let process = name.rsplit('-').nth(1).and_then(|process| process.parse().ok());
+    process.and_then(process_start).is_some()
+}
+
+/// Removes a home and what its server has outside of it: PostgreSQL keeps a segment of shared memory, which stays if it
+/// is killed.
+fn remove(home: &Path) -> io::Result<()> {
+    let note = fs::read_to_string(home.join("data/postmaster.pid")).unwrap_or_default();
+    if let Some((process, key, segment)) = segment_in(&note) {
+        // SAFETY: an all-zero shmid_ds is valid to be written to, and a segment is only removed if it is the one that
+        // the note is about.
+        unsafe {
+            let mut found: libc::shmid_ds = std::mem::zeroed();
+            if libc::shmctl(segment, libc::IPC_STAT, &mut found) == 0
+                && (found.shm_perm.__key, found.shm_cpid) == (key, process)
+            {
+                libc::shmctl(segment, libc::IPC_RMID, std::ptr::null_mut());
+            }
+        }
+    }
+    fs::remove_dir_all(home)
+}
+
+/// Out of PostgreSQL's `postmaster.pid`: its process, and the key and number of its segment.
+fn segment_in(note: &str) -> Option<(libc::pid_t, libc::key_t, libc::c_int)> {
+    let mut lines = note.lines();
+    let process = lines.next()?.trim().parse().ok()?;
+    let mut words = lines.nth(5)?.split_whitespace();
+    let key: u32 = words.next()?.parse().ok()?;
+    Some((process, key as libc::key_t, words.next()?.parse().ok()?))
 }
 
 fn try_lock(file: &File) -> io::Result<()> {
@@ -265,6 +343,14 @@ mod tests {
         sweep(base.path());
         assert!(living.path().is_dir() && unfinished.is_dir() && other.is_dir());
         assert!(!dead.exists());
+    }
+
+    /// As `postgres` writes it.
+    #[test]
+    fn a_segment_is_found_in_the_note_of_its_server() {
+        let note = "4711\n/home/data\n1790000000\n5432\n/home/data\n\n 1057284    196614\nready   \n";
+        assert_eq!(segment_in(note), Some((4711, 1057284, 196614)));
+        assert_eq!(segment_in("4711\n/home/data\n"), None);
     }
 
     #[test]

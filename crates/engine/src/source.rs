@@ -1,10 +1,12 @@
 //! Where an installed engine is.
 
 use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
 
 use dissent_core::engine::Engine;
 use serde::{Deserialize, Serialize};
 
+use crate::own::{self, Owner};
 use crate::url::ServerUrl;
 use crate::{EngineError, product};
 
@@ -37,20 +39,43 @@ impl Source {
         Source { engine: "sqlite".to_string(), location: Location::Bundled }
     }
 
-    /// The same, with a mark in the names of the databases that are made on a server that goes on without us.
-    pub fn marked(mut self, mark: &str) -> Source {
-        if let Location::Server(url) = &mut self.location {
-            url.mark = Some(mark.to_string());
+    /// Has [`leave`](crate::leave) drop what is made on a server that goes on without us. To be called before that is
+    /// opened, here or in another process.
+    pub fn visit(&self) {
+        if matches!(self.location, Location::Server(_)) {
+            own::VISITED.lock().unwrap_or_else(PoisonError::into_inner).push(self.clone());
         }
-        self
     }
 
-    /// Drops what processes that were killed left on such a server: the databases with this mark, which nobody
-    /// may use any more.
+    /// Drops what processes that have ended left on a server that goes on without us.
     pub fn sweep(&self) -> Result<(), EngineError> {
-        let Location::Server(url) = &self.location else { return Ok(()) };
+        self.drop_where(|owner| owner == Owner::Ended)
+    }
+
+    /// The same, and what this process and its workers made there: none of them may be using it any more.
+    pub fn leave(&self) -> Result<(), EngineError> {
+        self.drop_where(|owner| matches!(owner, Owner::This | Owner::Ended))
+    }
+
+    fn drop_where(&self, whose: impl Fn(Owner) -> bool) -> Result<(), EngineError> {
+        let own = self.databases()?.into_iter().filter(|(_, owner)| whose(*owner));
+        own.map(|(name, _)| self.drop_database(&name)).fold(Ok(()), Result::and)
+    }
+
+    /// The databases that Dissent made on a server that somebody else runs, and whose they are.
+    pub fn databases(&self) -> Result<Vec<(String, Owner)>, EngineError> {
+        let Location::Server(url) = &self.location else { return Ok(Vec::new()) };
         let product = product::by_name(&self.engine)?;
-        product.driver.sweep(product, url).map_err(|reason| EngineError::NotSwept { reason })
+        let mut names = product.driver.databases(product, url).map_err(not_swept)?;
+        names.sort();
+        Ok(names.into_iter().filter_map(|name| own::owner(&name).map(|owner| (name, owner))).collect())
+    }
+
+    /// Drops one of them.
+    pub fn drop_database(&self, name: &str) -> Result<(), EngineError> {
+        let (Location::Server(url), Some(_)) = (&self.location, own::owner(name)) else { return Ok(()) };
+        let product = product::by_name(&self.engine)?;
+        product.driver.drop_database(product, url, name).map_err(not_swept)
     }
 
     /// Opens the engine; a server that was obtained is started, and ends with the engine.
@@ -82,6 +107,10 @@ impl Source {
             _ => None,
         }
     }
+}
+
+fn not_swept(reason: String) -> EngineError {
+    EngineError::NotSwept { reason }
 }
 
 #[cfg(test)]

@@ -40,6 +40,11 @@ impl Target {
         matches!(self.choice, Choice::Bundled | Choice::Release(_))
     }
 
+    /// Whether it is a server that somebody else runs.
+    pub fn is_server(&self) -> bool {
+        matches!(self.choice, Choice::Server(_))
+    }
+
     /// Makes sure the engine is on this machine, telling what takes time.
     pub fn obtain(&self, progress: &mut dyn FnMut(Step)) -> Result<Source, EngineError> {
         self.product.obtain(&self.choice, Build::Plain, progress)

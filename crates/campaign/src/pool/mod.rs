@@ -3,9 +3,11 @@
 mod process;
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
+use anyhow::bail;
 use dissent_engine::Source;
 use serde::Serialize;
 
@@ -19,6 +21,21 @@ use process::{Process, STUCK_LIMIT};
 pub const TICK: Duration = Duration::from_millis(50);
 /// A worker that is asked to stop does so at the next case; statements are cut off after 5 s by their limits.
 const STOP_GRACE: Duration = Duration::from_secs(6);
+
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Ends everything that workers do, for a program that is about to end: from now on whoever waits for a worker is told
+/// that it was interrupted. May be called from any thread.
+pub fn interrupt() {
+    INTERRUPTED.store(true, Ordering::Relaxed);
+}
+
+fn check_interrupted() -> anyhow::Result<()> {
+    if INTERRUPTED.load(Ordering::Relaxed) {
+        bail!("interrupted");
+    }
+    Ok(())
+}
 
 /// Where workers work: an engine that is on this machine, and what they may use.
 #[derive(Clone, Debug)]
@@ -62,6 +79,7 @@ impl Pool {
 
     /// Starts a worker.
     pub fn start(&mut self, task: &Task) -> anyhow::Result<WorkerId> {
+        check_interrupted()?;
         let (process, stream) = Process::spawn(&self.place, task)?;
         process.ask_to_pause(self.paused);
         self.started += 1;
@@ -90,6 +108,7 @@ impl Pool {
 
     /// What is heard next of any worker; `None` if that is nothing within this time.
     pub fn next(&mut self, patience: Duration) -> anyhow::Result<Option<(WorkerId, Report)>> {
+        check_interrupted()?;
         if self.looked.elapsed() >= TICK {
             self.look_for_stalls();
         }

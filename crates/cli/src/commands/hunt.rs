@@ -1,17 +1,14 @@
 //! `dissent hunt`: fill in the configuration, run the campaign, print what came of it.
 
 use std::io::Write;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, bail};
 use dissent_campaign::{Campaign, Config, Outcome};
 use dissent_core::oracle;
 use dissent_core::report::export;
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::low_level;
 
 use crate::args::{HuntArgs, SummaryFormat};
+use crate::ending;
 use crate::numbers::counted;
 use crate::progress::HuntProgress;
 use crate::screen::{self, Screen};
@@ -22,7 +19,7 @@ use crate::verbosity;
 pub fn run(args: HuntArgs) -> anyhow::Result<u8> {
     let mut progress = HuntProgress::new(args.summary == SummaryFormat::Json);
     let campaign = prepare(&args, &mut progress)?;
-    listen_for_signals(&campaign.stop_flag())?;
+    ending::ask_first(campaign.stop_flag());
     introduce(&campaign);
     let directory = campaign.directory().display().to_string();
     let outcome = match args.is_live() && screen::is_fit() {
@@ -78,23 +75,6 @@ fn print(outcome: &Outcome, format: SummaryFormat, directory: &str) -> anyhow::R
 fn page_width() -> usize {
     terminal_size::terminal_size_of(std::io::stdout())
         .map_or(80, |(width, _)| usize::from(width.0).clamp(40, 120))
-}
-
-/// The first Ctrl-C (or SIGTERM) asks the campaign to end, the second ends the process at once; the
-/// workers then die with it.
-fn listen_for_signals(stop: &Arc<AtomicBool>) -> anyhow::Result<()> {
-    for signal in [SIGINT, SIGTERM] {
-        let stop = stop.clone();
-        let asked = move || {
-            if stop.swap(true, Ordering::Relaxed) {
-                screen::restore();
-                low_level::exit(i32::from(crate::TROUBLE));
-            }
-        };
-        // SAFETY: all that the handler does may be done in one: an atomic, system calls, an exit without clean-up.
-        unsafe { low_level::register(signal, asked) }.context("cannot listen for Ctrl-C")?;
-    }
-    Ok(())
 }
 
 fn introduce(campaign: &Campaign) {

@@ -3,6 +3,7 @@
 mod bench;
 mod bisect;
 mod check;
+mod clean;
 mod engines;
 mod findings;
 mod hunt;
@@ -39,6 +40,7 @@ pub fn run(command: Command) -> anyhow::Result<u8> {
         Command::Shell(args) => shell::run(args),
         Command::Known(args) => known::run(args),
         Command::Engines(args) => engines::run(args),
+        Command::Clean(args) => clean::run(args),
         Command::Oracles => oracles::run(),
         Command::Stats(args) => stats::run(args),
         Command::Bench(args) => bench::run(args),

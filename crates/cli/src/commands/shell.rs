@@ -28,6 +28,7 @@ pub fn run(args: ShellArgs) -> anyhow::Result<u8> {
     let mut live = LiveLine::new();
     let source = target.obtain(&mut |step| dissent_campaign::Observer::note(&mut live, &step.to_string()))?;
     drop(live);
+    source.visit();
     let mut engine = source.open()?;
     engine.set_limits(LIMITS);
     engine.reset().map_err(|trouble| anyhow::anyhow!(trouble))?;

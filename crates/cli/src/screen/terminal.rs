@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use signal_hook::consts::{SIGHUP, SIGQUIT};
+use signal_hook::consts::SIGQUIT;
 use signal_hook::low_level;
 
 /// The alternate screen, and no cursor.
@@ -104,13 +104,11 @@ fn restore_before_the_end() -> io::Result<()> {
         restore();
         tell(panic);
     }));
-    for signal in [SIGHUP, SIGQUIT] {
-        let end = move || {
-            restore();
-            let _ = low_level::emulate_default_handler(signal);
-        };
-        // SAFETY: all that the handler calls may be called in one.
-        unsafe { low_level::register(signal, end) }?;
-    }
+    let end = move || {
+        restore();
+        let _ = low_level::emulate_default_handler(SIGQUIT);
+    };
+    // SAFETY: all that the handler calls may be called in one.
+    unsafe { low_level::register(SIGQUIT, end) }?;
     Ok(())
 }

@@ -44,7 +44,11 @@ impl Driver for Clickhouse {
         Ok(Box::new(ClickhouseEngine::connect(product, url)?))
     }
 
-    fn sweep(&self, product: &'static Product, url: &ServerUrl) -> Result<(), String> {
-        remote::sweep(product, url)
+    fn databases(&self, product: &'static Product, url: &ServerUrl) -> Result<Vec<String>, String> {
+        remote::databases(product, url)
+    }
+
+    fn drop_database(&self, product: &'static Product, url: &ServerUrl, name: &str) -> Result<(), String> {
+        remote::drop_database(product, url, name)
     }
 }

@@ -65,9 +65,8 @@ pub struct ClickhouseEngine {
     initial: BTreeMap<String, String>,
     /// Those of [`SETTINGS`] that this version knows.
     settings: Vec<(&'static str, &'static str)>,
-    /// What the names of our databases begin with, how many were made so far, and the one that is there.
-    prefix: String,
-    databases: usize,
+    /// What the names of our databases contain, and the one that is there.
+    mark: Option<String>,
     made: Option<String>,
     /// Settings that statements have changed since the last reset.
     changed: BTreeSet<String>,
@@ -104,8 +103,7 @@ impl ClickhouseEngine {
             limits: Limits::default(),
             initial: BTreeMap::new(),
             settings: SETTINGS.to_vec(),
-            prefix: own::fresh_name(mark),
-            databases: 0,
+            mark: mark.map(str::to_string),
             made: None,
             changed: BTreeSet::new(),
             changed_more: false,
@@ -209,8 +207,7 @@ impl Engine for ClickhouseEngine {
         }
         self.apply_settings()?;
         let old = self.made.take();
-        self.databases += 1;
-        let new = format!("{}_{}", self.prefix, self.databases);
+        let new = own::fresh_name(self.mark.as_deref());
         self.command(&format!("CREATE DATABASE {new}"))?;
         self.made = Some(new.clone());
         self.command(&format!("USE {new}"))?;

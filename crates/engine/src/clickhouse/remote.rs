@@ -129,17 +129,24 @@ impl Link for Remote {
     }
 }
 
-/// Drops the databases with the mark of this address.
-pub fn sweep(product: &Product, url: &ServerUrl) -> Result<(), String> {
-    let Some(mark) = &url.mark else { return Ok(()) };
-    let mut link = Remote::new(product, url);
-    let mut ask = |sql: &str| {
-        let question = Question { sql, format: "TabSeparated", parameters: &[], limit: PATIENCE };
-        link.query(&question).map_err(|error| error.message)
-    };
-    let names = String::from_utf8_lossy(&ask("SELECT name FROM system.databases")?).into_owned();
-    for name in names.lines().filter(|name| own::is_marked(name, mark)) {
-        ask(&format!("DROP DATABASE IF EXISTS {name} SYNC"))?;
-    }
-    Ok(())
+/// The names of all databases of a server.
+pub fn databases(product: &Product, url: &ServerUrl) -> Result<Vec<String>, String> {
+    own::wait_until_made(|create| {
+        let running = format!("SELECT 1 FROM system.processes WHERE query LIKE '{create}%' LIMIT 1");
+        ask(product, url, &running).is_ok_and(|rows| !rows.is_empty())
+    });
+    let names = ask(product, url, "SELECT name FROM system.databases")?;
+    Ok(names.lines().map(str::to_string).collect())
+}
+
+/// Drops a database. Without the word SYNC, later versions drop it some minutes later; earlier ones do not know it.
+pub fn drop_database(product: &Product, url: &ServerUrl, name: &str) -> Result<(), String> {
+    let drop = format!("DROP DATABASE IF EXISTS {name}");
+    ask(product, url, &format!("{drop} SYNC")).or_else(|_| ask(product, url, &drop)).map(|_| ())
+}
+
+fn ask(product: &Product, url: &ServerUrl, sql: &str) -> Result<String, String> {
+    let question = Question { sql, format: "TabSeparated", parameters: &[], limit: PATIENCE };
+    let answer = Remote::new(product, url).query(&question).map_err(|error| error.message)?;
+    Ok(String::from_utf8_lossy(&answer).into_owned())
 }

@@ -35,7 +35,11 @@ impl Driver for Mysql {
         Ok(Box::new(MysqlEngine::connect_to(product, Login::given(product, url))?))
     }
 
-    fn sweep(&self, product: &'static Product, url: &ServerUrl) -> Result<(), String> {
-        super::sweep(&Login::given(product, url))
+    fn databases(&self, product: &'static Product, url: &ServerUrl) -> Result<Vec<String>, String> {
+        super::databases(&Login::given(product, url))
+    }
+
+    fn drop_database(&self, product: &'static Product, url: &ServerUrl, name: &str) -> Result<(), String> {
+        super::drop_database(&Login::given(product, url), name)
     }
 }

@@ -206,17 +206,23 @@ impl MysqlEngine {
     }
 }
 
-/// Drops the databases with the mark of this login.
-fn sweep(login: &Login) -> Result<(), String> {
-    let Some(mark) = &login.mark else { return Ok(()) };
-    let swept = Conn::new(login.options(GRACE + GRACE)).and_then(|mut conn| {
-        let names: Vec<String> = conn.query("SHOW DATABASES")?;
-        for name in names.iter().filter(|name| own::is_marked(name, mark)) {
-            conn.query_drop(format!("DROP DATABASE IF EXISTS {name}"))?;
-        }
-        Ok(())
+/// The names of all databases of a server that this login sees.
+fn databases(login: &Login) -> Result<Vec<String>, String> {
+    let names = Conn::new(login.options(GRACE + GRACE)).and_then(|mut conn| {
+        own::wait_until_made(|create| {
+            let running =
+                format!("SELECT 1 FROM information_schema.processlist WHERE info LIKE '{create}%' LIMIT 1");
+            matches!(conn.query_first::<u8, _>(running), Ok(Some(_)))
+        });
+        conn.query("SHOW DATABASES")
     });
-    swept.map_err(|error| told(&error))
+    names.map_err(|error| told(&error))
+}
+
+fn drop_database(login: &Login, name: &str) -> Result<(), String> {
+    let dropped = Conn::new(login.options(GRACE + GRACE))
+        .and_then(|mut conn| conn.query_drop(format!("DROP DATABASE IF EXISTS {name}")));
+    dropped.map_err(|error| told(&error))
 }
 
 /// The number at the start of what `VERSION()` returns.

@@ -35,7 +35,11 @@ impl Driver for Postgres {
         Ok(Box::new(PostgresEngine::open(Host::reach(product, url))?))
     }
 
-    fn sweep(&self, product: &'static Product, url: &ServerUrl) -> Result<(), String> {
-        super::sweep(product, url)
+    fn databases(&self, product: &'static Product, url: &ServerUrl) -> Result<Vec<String>, String> {
+        super::databases(product, url)
+    }
+
+    fn drop_database(&self, product: &'static Product, url: &ServerUrl, name: &str) -> Result<(), String> {
+        super::drop_database(&mut Host::reach(product, url).connect(None)?, name)
     }
 }

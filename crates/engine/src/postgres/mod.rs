@@ -137,7 +137,7 @@ impl PostgresEngine {
         let mut first = self.connect_patiently()?;
         self.version = version_of(&first);
         if let Some(old) = self.database.take() {
-            drop_database(&mut first, &old);
+            let _ = drop_database(&mut first, &old);
         }
         let name = own::fresh_name(self.host.mark.as_deref());
         create_database(&mut first, &name)?;
@@ -286,27 +286,29 @@ impl Drop for PostgresEngine {
         if let (true, Some(database)) = (self.host.is_remote(), self.database.take())
             && let Ok(mut wire) = self.host.connect(None)
         {
-            drop_database(&mut wire, &database);
+            let _ = drop_database(&mut wire, &database);
         }
     }
 }
 
-/// Drops the databases with the mark of this address.
-fn sweep(product: &'static Product, url: &ServerUrl) -> Result<(), String> {
-    let Some(mark) = &url.mark else { return Ok(()) };
+/// The names of all databases of a server.
+fn databases(product: &'static Product, url: &ServerUrl) -> Result<Vec<String>, String> {
     let mut wire = Host::reach(product, url).connect(None)?;
-    let names = match wire.query("SELECT datname FROM pg_database", usize::MAX) {
-        Ok(Reply::Rows(rows)) => rows.values,
-        other => return told(other),
+    // Of a process that was killed in the middle of it. Relatives may not know the view, and need not.
+    own::wait_until_made(|create| {
+        let running = format!(
+            "SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE '{create}%' LIMIT 1"
+        );
+        matches!(wire.query(&running, 1), Ok(Reply::Rows(rows)) if !rows.is_empty())
+    });
+    let text = |value| match value {
+        Value::Text(name) => Some(name),
+        _ => None,
     };
-    for name in names {
-        if let Value::Text(name) = name
-            && own::is_marked(&name, mark)
-        {
-            drop_database(&mut wire, &name);
-        }
+    match wire.query("SELECT datname FROM pg_database", usize::MAX) {
+        Ok(Reply::Rows(rows)) => Ok(rows.values.into_iter().filter_map(text).collect()),
+        other => told(other).map(|()| Vec::new()),
     }
-    Ok(())
 }
 
 /// `Err` for every statement that did not succeed.
@@ -323,15 +325,18 @@ fn create_database(wire: &mut Wire, name: &str) -> Result<(), String> {
     told(wire.query(&format!("CREATE DATABASE {name} TEMPLATE template0"), 0))
 }
 
-fn drop_database(wire: &mut Wire, name: &str) {
+fn drop_database(wire: &mut Wire, name: &str) -> Result<(), String> {
     // FORCE is known from PostgreSQL 13 on; before, our last connection may need a moment to go.
+    let mut last = Ok(());
     for attempt in 0..50 {
         let force = if attempt == 0 { " WITH (FORCE)" } else { "" };
-        if told(wire.query(&format!("DROP DATABASE IF EXISTS {name}{force}"), 0)).is_ok() {
-            return;
+        last = told(wire.query(&format!("DROP DATABASE IF EXISTS {name}{force}"), 0));
+        if last.is_ok() {
+            break;
         }
         std::thread::sleep(Duration::from_millis(20));
     }
+    last
 }
 
 /// `17.10` out of `17.10 (Debian …)`, `23.1.11` out of `Relative CCL v23.1.11 (…)`.

@@ -12,24 +12,22 @@ use std::time::SystemTime;
 use anyhow::{Context, bail};
 use dissent_campaign::store;
 use dissent_core::hash::fnv1a;
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 
 use self::http::{Request, Response};
 use self::metrics::Measured;
 use super::findings::campaigns;
 use super::page::{Contents, nonce};
 use crate::args::ServeArgs;
+use crate::ending;
 
 pub fn run(args: ServeArgs) -> anyhow::Result<u8> {
     let site = Site { campaigns: campaigns(args.campaigns)?, nonce: nonce(), page: Mutex::default() };
-    let mut stop = Signals::new([SIGINT, SIGTERM]).context("cannot listen for Ctrl-C")?;
     let listener = listen(args.address, args.port)?;
     let address = listener.local_addr().context("cannot tell the address")?;
     introduce(&site, address);
     std::thread::spawn(move || http::serve(&listener, move |request| site.answer(request)));
     // There is nothing to clear away: the campaign is another process's.
-    stop.forever().next();
+    ending::wait();
     Ok(crate::NOTHING_FOUND)
 }
 
