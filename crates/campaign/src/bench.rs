@@ -17,6 +17,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use anyhow::{Context, bail};
+use dissent_core::confine::Place;
 use dissent_core::dialect::Dialect;
 use dissent_core::engine::Engine;
 use dissent_core::guide;
@@ -167,7 +168,8 @@ impl Bench {
         // Every hunt begins with nothing.
         let _ = std::fs::remove_dir_all(self.corpus.path());
         let told = Told::default();
-        hunt::run(&self.task, engine, dialect, writer, &mut Events::to(Box::new(told.clone())))?;
+        let mut events = Events::to(Box::new(told.clone()));
+        hunt::run(&self.task, Place::OwnEngine, engine, dialect, writer, &mut events)?;
         let mut tally = Tally::default();
         read_events(told.0.borrow().as_slice(), |event| {
             if let Event::Progress(part) = event {

@@ -20,6 +20,7 @@ use crate::store::{self, CampaignFile, Position, Store};
 use crate::summary::Summary;
 use crate::supervisor::{Controls, Plan, Supervisor};
 use crate::tested::{Tested, target_in_file};
+use crate::worker::hunt::is_log;
 
 /// A campaign that is ready to run: many workers hunting in one database, findings on disk.
 ///
@@ -90,6 +91,12 @@ impl Campaign {
         let file = store::read_campaign(directory)?;
         // The file alone may only name a release.
         let mut config = Config { target: String::new(), ..file.config.clone() };
+        // A campaign from elsewhere may not have us write to any file: a log goes on only where there is one.
+        let mut is_log =
+            (0..config.jobs).filter_map(|worker| config.statement_log(worker)).map(|log| is_log(&log));
+        if !is_log.any(|is_log| is_log) {
+            config.log_statements = None;
+        }
         change(&mut config);
         let hunted = &file.config.target;
         let target = match config.target.is_empty() {

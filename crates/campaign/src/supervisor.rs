@@ -314,6 +314,7 @@ impl<'a> Supervisor<'a> {
             Event::Unstable(difference) => {
                 self.intake.take_unstable(*difference, self.tally.checks(), self.observer)?;
             }
+            Event::Remark(remark) => self.note(remark),
             Event::Unreadable(why) => self.note(format!("cannot read a worker's message ({why})")),
             _ => {}
         }

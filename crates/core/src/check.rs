@@ -31,6 +31,10 @@ pub struct Read {
     pub failures: Vec<(usize, String)>,
     /// Statements that stayed text: their lines and why.
     pub refused: Vec<(usize, String)>,
+    /// Statements that were left out because they might reach beyond the database ([`crate::confine`]): their lines and
+    /// why.
+    #[serde(default)]
+    pub confined: Vec<(usize, String)>,
 }
 
 /// Checks a script on an empty database. The number identifies the script to the watcher.

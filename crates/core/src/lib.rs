@@ -19,6 +19,7 @@
 
 pub mod catalog;
 pub mod check;
+pub mod confine;
 pub mod database;
 pub mod dialect;
 mod embedded;

@@ -88,6 +88,11 @@ impl Source {
         }
     }
 
+    /// Whether it is a server that somebody else runs, on which others may have databases.
+    pub fn is_shared(&self) -> bool {
+        matches!(self.location, Location::Server(_))
+    }
+
     /// How it was built, as far as that is known: to follow its version in a report.
     pub fn provenance(&self) -> String {
         let how = || product::by_name(&self.engine).map(|product| product.driver.how_built());

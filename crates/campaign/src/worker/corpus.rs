@@ -5,10 +5,11 @@ use std::fs;
 use std::io;
 
 use anyhow::Context;
+use dissent_core::confine::{Confinement, Place};
 use dissent_core::dialect::Dialect;
 use dissent_core::engine::Reply;
 use dissent_core::guide::Entry;
-use dissent_core::import;
+use dissent_core::import::{self, Imported};
 use dissent_core::session::Session;
 use dissent_core::sql::Statement;
 
@@ -21,6 +22,7 @@ const PAUSE_NANOS: u64 = 2_000_000_000;
 /// The place of one worker in the corpus: its files begin with its number.
 pub struct CorpusStore<'a> {
     task: &'a HuntTask,
+    place: Place,
     /// The files that are known, by name.
     known: BTreeSet<String>,
     /// The number of this worker's next file.
@@ -29,10 +31,10 @@ pub struct CorpusStore<'a> {
 }
 
 impl<'a> CorpusStore<'a> {
-    pub fn open(task: &'a HuntTask) -> anyhow::Result<CorpusStore<'a>> {
+    pub fn open(task: &'a HuntTask, place: Place) -> anyhow::Result<CorpusStore<'a>> {
         fs::create_dir_all(&task.corpus)
             .with_context(|| format!("cannot create the corpus {}", task.corpus.display()))?;
-        let mut store = CorpusStore { task, known: BTreeSet::new(), next: 0, looked: 0 };
+        let mut store = CorpusStore { task, place, known: BTreeSet::new(), next: 0, looked: 0 };
         // Behind what a predecessor kept.
         let own = format!("{}-", task.worker);
         let number = |name: &String| name.strip_prefix(&own)?.strip_suffix(".json")?.parse().ok();
@@ -62,16 +64,19 @@ impl<'a> CorpusStore<'a> {
     }
 
     /// What was kept since the last time, by this worker's predecessors and by others; nothing if that was just now.
-    pub fn arrivals(&mut self) -> Vec<Entry> {
+    /// A campaign may come from elsewhere, so what might reach beyond the database is left out.
+    pub fn arrivals(&mut self, dialect: &Dialect) -> Vec<Entry> {
         let now = system::nanos();
         if self.looked > 0 && (self.task.config.jobs == 1 || now - self.looked < PAUSE_NANOS) {
             return Vec::new();
         }
         self.looked = now;
         let names: Vec<String> = self.names().into_iter().filter(|name| !self.known.contains(name)).collect();
+        let confinement = Confinement::new(dialect, self.place);
         let read = |name: &String| {
             let text = fs::read(self.task.corpus.join(name)).ok()?;
-            serde_json::from_slice(&text).ok()
+            let entry: Entry = serde_json::from_slice(&text).ok()?;
+            confinement.refusal_of_entry(&entry).is_none().then_some(entry)
         };
         let arrived = names.iter().filter_map(read).collect();
         self.known.extend(names);
@@ -80,7 +85,13 @@ impl<'a> CorpusStore<'a> {
 
     /// Reads this worker's share of the seeds that are not read yet. A seed that crashes the engine is not read
     /// again by the worker that follows.
-    pub fn read_seeds(&mut self, dialect: &Dialect, session: &mut Session) -> anyhow::Result<Vec<Entry>> {
+    pub fn read_seeds(
+        &mut self,
+        dialect: &Dialect,
+        session: &mut Session,
+        refused: &mut dyn FnMut(String) -> io::Result<()>,
+    ) -> anyhow::Result<Vec<Entry>> {
+        let confinement = Confinement::new(dialect, self.place);
         let marker = self.task.corpus.join(format!("{}-seeds", self.task.worker));
         let begun = fs::read_to_string(&marker).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0);
         let mut entries = Vec::new();
@@ -90,7 +101,11 @@ impl<'a> CorpusStore<'a> {
             fs::write(&marker, format!("{}\n", at + 1)).context("cannot write to the corpus")?;
             let (name, text) = (script.name(), script.text()?);
             for script in import::scripts(&name, &text) {
-                if let Some(entry) = seed(&name, &script, dialect, session)? {
+                let mut statements = import::file(&name, &script, dialect);
+                for (line, why) in confinement.take_refused(&mut statements) {
+                    refused(format!("not run: {name}:{line}: {why}"))?;
+                }
+                if let Some(entry) = seed(statements, dialect, session)? {
                     self.keep(&entry).context("cannot write to the corpus")?;
                     entries.push(entry);
                 }
@@ -102,8 +117,11 @@ impl<'a> CorpusStore<'a> {
 
 /// A script as an entry: what the engine does not answer alike for the script and for our rendering stays text, and
 /// of text only what builds state.
-fn seed(name: &str, text: &str, dialect: &Dialect, session: &mut Session) -> anyhow::Result<Option<Entry>> {
-    let mut statements = import::file(name, text, dialect);
+fn seed(
+    mut statements: Vec<Imported>,
+    dialect: &Dialect,
+    session: &mut Session,
+) -> anyhow::Result<Option<Entry>> {
     let replies = import::verify(&mut statements, session).map_err(|trouble| anyhow::anyhow!(trouble))?;
     let mut entry = Entry { setup: Vec::new(), queries: Vec::new(), depth: 0, features: Vec::new() };
     for (imported, reply) in statements.into_iter().zip(replies) {

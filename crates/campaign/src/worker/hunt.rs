@@ -1,11 +1,12 @@
 //! A worker's hunt: walks through its share of the databases and reports what happens.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, Read, Write};
 use std::path::Path;
 
 use anyhow::{Context, anyhow};
 use dissent_core::catalog::Catalog;
+use dissent_core::confine::Place;
 use dissent_core::dialect::Dialect;
 use dissent_core::engine::Engine;
 use dissent_core::finding::{Evidence, Origin, Verdict};
@@ -29,6 +30,7 @@ const PROGRESS_NANOS: u64 = 250_000_000;
 
 pub fn run(
     task: &HuntTask,
+    place: Place,
     engine: Box<dyn Engine + '_>,
     mut dialect: Dialect,
     writer: JournalWriter,
@@ -42,15 +44,16 @@ pub fn run(
     }
     let Some(path) = task.config.statement_log(task.worker) else {
         let mut engine = engine;
-        return walk(task, &mut *engine, &dialect, writer, events);
+        return walk(task, place, &mut *engine, &dialect, writer, events);
     };
     let mut log = StatementLog::append(&path)?;
-    walk(task, &mut TracedEngine { engine, tracer: &mut log }, &dialect, writer, events)?;
+    walk(task, place, &mut TracedEngine { engine, tracer: &mut log }, &dialect, writer, events)?;
     log.finish().with_context(|| format!("cannot write statements to {}", path.display()))
 }
 
 fn walk(
     task: &HuntTask,
+    place: Place,
     engine: &mut dyn Engine,
     dialect: &Dialect,
     mut writer: JournalWriter,
@@ -70,12 +73,14 @@ fn walk(
         seed: config.seed,
         policy: Policy::for_dialect(&config.profile, dialect)?,
     };
-    let mut corpus = config.learns().then(|| CorpusStore::open(task)).transpose()?;
+    let mut corpus = config.learns().then(|| CorpusStore::open(task, place)).transpose()?;
     let mut trail = Trail::new(config.guide.guide());
     if let Some(corpus) = &mut corpus {
         trail.keeps = !config.counts_only;
         trail.changes_only = config.seeds_only;
-        corpus.read_seeds(dialect, &mut session)?.into_iter().for_each(|entry| trail.corpus.add(entry));
+        let mut refused = |remark: String| events.send(&Event::Remark(remark));
+        let seeds = corpus.read_seeds(dialect, &mut session, &mut refused)?;
+        seeds.into_iter().for_each(|entry| trail.corpus.add(entry));
     }
     let mut reporter = Reporter {
         journal: &journal,
@@ -89,7 +94,7 @@ fn walk(
     };
     let mut database = task.first_database;
     let walked = loop {
-        for entry in reporter.corpus.as_mut().map(CorpusStore::arrivals).unwrap_or_default() {
+        for entry in reporter.corpus.as_mut().map(|corpus| corpus.arrivals(dialect)).unwrap_or_default() {
             trail.corpus.add(entry);
         }
         match walk.guided(database, &mut trail, &mut session, &mut reporter) {
@@ -218,6 +223,16 @@ impl Watcher for Reporter<'_> {
     }
 }
 
+/// Whether a file is one that [`StatementLog`] wrote.
+pub fn is_log(path: &Path) -> bool {
+    let mut start = [0; RESET.len()];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    read.is_ok() && start == *RESET.as_bytes()
+}
+
+/// Every log begins with it.
+const RESET: &str = "-- reset\n";
+
 /// Every statement in a file, in the order the engine saw them; `-- reset` where a new database starts.
 struct StatementLog {
     out: BufWriter<File>,
@@ -246,7 +261,7 @@ impl StatementLog {
 
 impl Tracer for StatementLog {
     fn reset(&mut self) {
-        self.write(format_args!("-- reset\n"));
+        self.write(format_args!("{RESET}"));
     }
 
     fn before(&mut self, sql: &str) {

@@ -17,11 +17,13 @@ pub mod trace;
 use std::io::{BufRead, StdinLock, Write};
 use std::rc::Rc;
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail};
+use dissent_core::confine::{Confinement, Place};
 use dissent_core::dialect::Dialect;
 use dissent_core::engine::{Engine, Reply};
 use dissent_core::session::{Journal as StatementJournal, Purpose};
 use dissent_core::sql::Value;
+use dissent_core::subject::TestCase;
 
 use fault::Fault;
 use journal::Journal;
@@ -103,14 +105,26 @@ fn perform(job: Job, input: StdinLock, events: &mut Events) -> anyhow::Result<()
         Task::Open => about(&mut *engine, &dialect),
         _ => None,
     };
+    let place = if job.source.is_shared() { Place::SharedServer } else { Place::OwnEngine };
     events.send(&Event::Ready { engine_version: engine.version().to_string(), about })?;
     match job.task {
         Task::Open => Ok(()),
-        Task::Hunt(task) => hunt::run(&task, engine, dialect, writer, events),
+        Task::Hunt(task) => hunt::run(&task, place, engine, dialect, writer, events),
         Task::Probe { skip } => probe::run(skip, engine, &dialect, writer, events),
-        Task::CheckSubjects(task) => subjects::run(&task, engine, &dialect, writer, input, events),
-        Task::CheckScripts(task) => scripts::run(&task, engine, &dialect, writer, events),
-        Task::Replay { case, origin } => replay::run(&case, origin, engine, &dialect, writer, events),
+        Task::CheckSubjects(task) => subjects::run(&task, place, engine, &dialect, writer, input, events),
+        Task::CheckScripts(task) => scripts::run(&task, place, engine, &dialect, writer, events),
+        Task::Replay { case, origin } => {
+            confined(&case, place, &dialect)?;
+            replay::run(&case, origin, engine, &dialect, writer, events)
+        }
+    }
+}
+
+/// A finding may come from elsewhere: none of its statements may reach beyond the database.
+fn confined(case: &TestCase, place: Place, dialect: &Dialect) -> anyhow::Result<()> {
+    match Confinement::new(dialect, place).refusal_of_case(case) {
+        Some(why) => bail!("a statement of the finding is refused: {why}"),
+        None => Ok(()),
     }
 }
 

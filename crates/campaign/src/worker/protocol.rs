@@ -124,6 +124,8 @@ pub enum Event {
     },
     /// The next script was gone through; what it made the oracles say was counted in a `Progress` before.
     ScriptChecked(ScriptRead),
+    /// Something that the user should know about the seeds.
+    Remark(String),
     /// An error of our own; the worker ends after it.
     Trouble(String),
     /// A line that is not an event: made by the reader, so that nothing a worker wrote is lost silently.

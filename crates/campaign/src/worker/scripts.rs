@@ -2,6 +2,7 @@
 
 use anyhow::anyhow;
 use dissent_core::check;
+use dissent_core::confine::{Confinement, Place};
 use dissent_core::dialect::Dialect;
 use dissent_core::engine::Engine;
 use dissent_core::finding::{Evidence, Origin, Verdict};
@@ -17,22 +18,27 @@ use crate::system;
 
 pub fn run(
     task: &ScriptsTask,
+    place: Place,
     mut engine: Box<dyn Engine>,
     dialect: &Dialect,
     mut writer: JournalWriter,
     events: &mut Events,
 ) -> anyhow::Result<()> {
     let oracles = hunt::oracles(&task.oracles)?;
+    let confinement = Confinement::new(dialect, place);
     let journal = writer.journal.clone();
     let mut session = Session::new(&mut *engine, dialect, &mut writer, system::nanos);
     for (number, script) in task.scripts.iter().enumerate().skip(task.skip) {
         let mut reporter =
             Reporter { journal: &journal, events: &mut *events, tally: Tally::default(), lost: None };
-        let statements = import::file(&script.name, &script.text, dialect);
+        let mut statements = import::file(&script.name, &script.text, dialect);
+        let confined = confinement.take_refused(&mut statements);
         let queries = statements.iter().filter(|imported| imported.query().is_some()).count();
         reporter.send(&Event::ScriptRead { statements: statements.len(), queries });
         let read = check::script(number as u64, statements, &oracles, &mut session, &mut reporter);
-        let read = read.map_err(|trouble| anyhow!("{}: {trouble}", script.name))?;
+        let mut read = read.map_err(|trouble| anyhow!("{}: {trouble}", script.name))?;
+        read.statements += confined.len();
+        read.confined = confined;
         let mut tally = reporter.tally;
         if let Some(error) = reporter.lost {
             return Err(error.into());

@@ -3,6 +3,7 @@
 use std::io::BufRead;
 
 use anyhow::{Context, anyhow};
+use dissent_core::confine::Place;
 use dissent_core::dialect::Dialect;
 use dissent_core::engine::Engine;
 use dissent_core::oracle;
@@ -10,13 +11,14 @@ use dissent_core::session::Session;
 use dissent_core::subject::TestCase;
 use dissent_core::walk::{self, Rebuilt};
 
-use super::JournalWriter;
 use super::protocol::{CheckOutcome, Checked, Event, Events, SubjectsTask};
+use super::{JournalWriter, confined};
 use crate::system;
 
 /// Ends when the input does.
 pub fn run(
     task: &SubjectsTask,
+    place: Place,
     mut engine: Box<dyn Engine>,
     dialect: &Dialect,
     mut writer: JournalWriter,
@@ -25,8 +27,12 @@ pub fn run(
 ) -> anyhow::Result<()> {
     writer.journal.begin_case(task.origin.database, task.origin.case);
     let mut session = Session::new(&mut *engine, dialect, &mut writer, system::nanos);
-    for line in subjects.lines() {
+    for (number, line) in subjects.lines().enumerate() {
         let case: TestCase = serde_json::from_str(&line?)?;
+        // Those that follow are made of the first one.
+        if number == 0 {
+            confined(&case, place, dialect)?;
+        }
         let checked = check(task, &case, &mut session)?;
         events.send(&Event::SubjectChecked(Box::new(checked)))?;
     }

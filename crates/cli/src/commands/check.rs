@@ -56,6 +56,7 @@ fn summarise(check: &ScriptCheck, out: &mut String) {
     );
     for (script, read) in check.scripts.iter().zip(&check.read) {
         let Some(read) = read else { continue };
+        remarks("not run", &script.name, &read.confined, out);
         remarks("fails here", &script.name, &read.failures, out);
         remarks("only run, not understood", &script.name, &read.refused, out);
     }

@@ -5,6 +5,8 @@ use std::fs;
 use std::io::{BufRead, IsTerminal, Write};
 
 use anyhow::Context;
+use dissent_core::confine::{Confinement, Place};
+use dissent_core::dialect::Dialect;
 use dissent_core::engine::{Engine, ErrorClass, Limits, Reply, Rows, SqlError};
 use dissent_core::sql::Value;
 use dissent_engine::Target;
@@ -42,7 +44,17 @@ pub fn run(args: ShellArgs) -> anyhow::Result<u8> {
             engine.version()
         )?;
     }
-    let mut shell = Shell { engine, parameters: BTreeMap::new(), pending: String::new(), failed: false };
+    // On a server that others use, a script that somebody sent must not leave the scratch database.
+    let shared = match source.is_shared() {
+        true => {
+            let mut dialect = Dialect::load(target.dialect(), engine.version())?;
+            dialect.discover(&mut *engine).map_err(|trouble| anyhow::anyhow!(trouble))?;
+            Some(dialect)
+        }
+        false => None,
+    };
+    let mut shell =
+        Shell { engine, shared, parameters: BTreeMap::new(), pending: String::new(), failed: false };
     let mut input = stdin.lock();
     let mut line = String::new();
     loop {
@@ -71,6 +83,8 @@ enum Goes {
 
 struct Shell {
     engine: Box<dyn Engine>,
+    /// The dialect of a server that others use.
+    shared: Option<Dialect>,
     /// By their numbers, from 1.
     parameters: BTreeMap<usize, Value>,
     /// What was typed of a statement that is not complete.
@@ -150,6 +164,10 @@ impl Shell {
     fn statement(&mut self, sql: &str, out: &mut impl Write) -> anyhow::Result<()> {
         if is_blank(sql) {
             return Ok(());
+        }
+        let confinement = self.shared.as_ref().map(|dialect| Confinement::new(dialect, Place::SharedServer));
+        if let Some(why) = confinement.and_then(|confinement| confinement.refusal(sql)) {
+            return self.fail(out, &format!("not run: {why}"));
         }
         let reply = self.execute(sql).map_err(|trouble| anyhow::anyhow!(trouble))?;
         match reply {

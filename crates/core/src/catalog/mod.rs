@@ -10,6 +10,7 @@ mod sample;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use plan::covered;
 pub use plan::{Denial, Plan};
 pub use repertoire::{Entry, Repertoire};
 pub use sample::{SampleType, plain_name};

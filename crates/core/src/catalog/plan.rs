@@ -127,9 +127,14 @@ pub struct Denial {
 impl Denial {
     /// Whether a name is one of these.
     pub fn covers(&self, name: &str) -> bool {
-        let name = name.to_lowercase();
-        self.names.iter().any(|pattern| matches(pattern, &name))
+        covered(&self.names, name)
     }
+}
+
+/// Whether a name, in letters of any case, fits one of some patterns in lower case with `*`.
+pub(crate) fn covered(patterns: &[String], name: &str) -> bool {
+    let name = name.to_lowercase();
+    patterns.iter().any(|pattern| matches(pattern, &name))
 }
 
 impl Plan {

@@ -10,8 +10,8 @@ use serde::Deserialize;
 use super::Feature;
 use super::features::Since;
 use super::{
-    AggregateFunction, Cast, Costs, Descriptor, Dialect, Discovery, Function, IndexMethod, Partitioning,
-    Preparing, Setting, Spelling, TableOption, TypeEntry, Version, one, yes,
+    AggregateFunction, Cast, Confines, Costs, Descriptor, Dialect, Discovery, Function, IndexMethod,
+    Partitioning, Preparing, Setting, Spelling, TableOption, TypeEntry, Version, one, yes,
 };
 use crate::catalog::{self, Repertoire};
 use crate::sql::{DataType, Kind, Name};
@@ -34,8 +34,9 @@ pub enum DialectError {
 }
 
 /// Parts of a file that say nothing about what probing an engine finds.
-const NOT_PROBED: [&str; 10] = [
+const NOT_PROBED: [&str; 11] = [
     "engine",
+    "confine",
     "types",
     "table_options",
     "partitions",
@@ -184,6 +185,8 @@ struct File {
     costs: Costs,
     cases_per_database: Option<u64>,
     #[serde(default)]
+    confine: Confines,
+    #[serde(default)]
     catalog: catalog::Plan,
 }
 
@@ -275,6 +278,7 @@ impl File {
             preparing: self.preparing,
             costs: self.costs,
             cases_per_database: self.cases_per_database,
+            confines: self.confine,
             catalog,
             repertoire: Repertoire::default(),
         }

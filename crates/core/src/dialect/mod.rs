@@ -2,6 +2,7 @@
 //!
 //! Generators and oracles ask what a dialect *can* do ([`Dialect::can`]), never which one it *is*.
 
+mod confines;
 mod costs;
 mod descriptor;
 mod discovery;
@@ -15,6 +16,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+pub use confines::{Confines, Escape};
 pub use costs::Costs;
 pub use descriptor::{Descriptor, TimeLimit};
 pub use discovery::Discovery;
@@ -85,6 +87,8 @@ pub struct Dialect {
     pub costs: Costs,
     /// Cases that one database serves, where building one is dear or cheap.
     pub cases_per_database: Option<u64>,
+    /// How SQL from outside could get out of its database.
+    pub confines: Confines,
     /// How to ask the engine what it can compute.
     pub catalog: catalog::Plan,
     /// What the engine can compute, once that is known.

@@ -27,6 +27,11 @@ impl Reading {
         Reading { grammar, folds_names: engine.folds_names }
     }
 
+    /// How sqlparser reads it.
+    pub fn grammar(&self) -> &dyn Grammar {
+        &*self.grammar
+    }
+
     /// The one statement that a text holds.
     pub fn parse(&self, text: &str) -> Result<ast::Statement, String> {
         let parsed = Parser::parse_sql(&*self.grammar, text);

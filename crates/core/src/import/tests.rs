@@ -14,7 +14,7 @@ const GRAMMARS: &[(&str, usize)] =
 const STATEMENTS: usize = 1_200;
 
 /// Statements as a hunt draws them: databases, changes of them, and queries of every clause.
-fn drawn(dialect: &Dialect) -> Vec<Statement> {
+pub(crate) fn drawn(dialect: &Dialect) -> Vec<Statement> {
     let policy = Policy::default();
     let mut statements = Vec::new();
     for database in 0.. {

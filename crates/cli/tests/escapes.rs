@@ -1,0 +1,354 @@
+//! Tries every way out of the database, on every engine, by every road that foreign SQL can take: a script (`check`), a
+//! seed (`hunt --seeds`), a finding (`replay`) and the prompt (`shell`). Prints a matrix of how each ended.
+//!
+//! *refused*: Dissent did not run it. *confined*: the engine got it, and had no way to do it. What a hunt generates
+//! itself is not tried: no generated statement is of these kinds.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use dissent_core::engine::{Engine, Reply};
+use dissent_core::sql::Value;
+use dissent_engine::Target;
+use support::{dissent, norec_finding, run};
+
+/// A way out: its name, and the statement. `{loot}` is a file that must not be written, `{secret}` one that must not be
+/// read.
+type Escape = (&'static str, &'static str);
+
+const ROADS: [&str; 4] = ["script", "seed", "finding", "shell"];
+
+/// How an escape ended on a road.
+type Outcomes = BTreeMap<&'static str, [&'static str; 4]>;
+
+const MYSQL_SERVER: &[Escape] = &[
+    ("use", "USE precious"),
+    ("drop database", "DROP DATABASE precious"),
+    ("create database", "CREATE DATABASE looted"),
+    ("delete elsewhere", "DELETE FROM precious.gold"),
+    ("insert elsewhere", "INSERT precious.gold VALUES (2)"),
+    ("rename away", "ALTER TABLE t0 RENAME TO precious.t0"),
+    ("view elsewhere", "CREATE VIEW precious.v0 AS SELECT 1"),
+    ("several statements", "SELECT 1; DELETE FROM precious.gold"),
+    ("comment that runs", "SELECT 1 /*! INTO OUTFILE '{loot}' */"),
+    ("prepared text", "PREPARE p0 FROM 'DROP DATABASE precious'"),
+    ("into outfile", "SELECT 1 INTO OUTFILE '{loot}'"),
+    ("load data", "LOAD DATA INFILE '{secret}' INTO TABLE t0"),
+    ("load_file", "CREATE TABLE t1 AS SELECT LOAD_FILE('{secret}') AS c0"),
+    ("data directory", "CREATE TABLE t1 (c0 INT) ENGINE=MyISAM DATA DIRECTORY='{loot}'"),
+    ("set global", "SET GLOBAL max_connections = 7"),
+    ("create user", "CREATE USER looter"),
+    ("grant", "GRANT ALL ON precious.* TO CURRENT_USER"),
+    ("kill", "KILL 1"),
+    ("flush", "FLUSH TABLES"),
+    ("shutdown", "SHUTDOWN"),
+    ("procedure", "CREATE PROCEDURE p1() DELETE FROM precious.gold"),
+    ("event", "CREATE EVENT e0 ON SCHEDULE EVERY 1 SECOND DO DELETE FROM precious.gold"),
+    ("install", "INSTALL PLUGIN x SONAME 'x.so'"),
+    ("federated", "CREATE TABLE t1 (c0 INT) ENGINE=FEDERATED CONNECTION='mysql://x@192.0.2.1/x/x'"),
+];
+
+const POSTGRES_SERVER: &[Escape] = &[
+    ("drop database", "DROP DATABASE precious"),
+    ("create database", "CREATE DATABASE looted"),
+    ("shared catalog", "UPDATE pg_database SET datallowconn = false WHERE datname = 'precious'"),
+    ("copy to file", "COPY t0 TO '{loot}'"),
+    ("copy from file", "COPY t0 FROM '{secret}'"),
+    ("copy to program", "COPY t0 TO PROGRAM 'touch {loot}'"),
+    ("several statements", "SELECT 1; DROP DATABASE precious"),
+    ("read file", "CREATE TABLE t1 AS SELECT \"pg_read_file\"('{secret}') AS c0"),
+    ("large object", "SELECT lo_export(lo_import('{secret}'), '{loot}')"),
+    ("query as text", "SELECT query_to_xml('SELECT pg_reload_conf()', true, true, '')"),
+    ("end sessions", "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'precious'"),
+    ("alter system", "ALTER SYSTEM SET max_connections = 7"),
+    ("create role", "CREATE ROLE looter SUPERUSER"),
+    ("grant", "GRANT ALL ON DATABASE precious TO PUBLIC"),
+    ("extension", "CREATE EXTENSION dblink"),
+    ("foreign server", "CREATE SERVER s0 FOREIGN DATA WRAPPER postgres_fdw"),
+    ("do", "DO 'BEGIN EXECUTE ''CREATE ROLE looter''; END'"),
+    ("function", "CREATE FUNCTION f0() RETURNS INT LANGUAGE sql AS 'SELECT 1'"),
+    ("set role", "SET ROLE pg_read_all_data"),
+    ("set_config", "SELECT set_config('log_statement', 'all', false)"),
+    ("tablespace", "CREATE TABLESPACE s1 LOCATION '{loot}'"),
+    ("load", "LOAD '{secret}'"),
+];
+
+fn home() -> tempfile::TempDir {
+    tempfile::Builder::new().prefix("escapes").tempdir().unwrap()
+}
+
+/// What must not be read or written, in a directory that every user of the machine may write to.
+struct Loot {
+    directory: tempfile::TempDir,
+}
+
+impl Loot {
+    fn new() -> Loot {
+        use std::os::unix::fs::PermissionsExt;
+        let directory = home();
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        fs::write(directory.path().join("secret"), "41\n").unwrap();
+        Loot { directory }
+    }
+
+    fn fill(&self, escape: &str) -> String {
+        let place = |name: &str| self.directory.path().join(name).display().to_string();
+        escape.replace("{loot}", &place("loot")).replace("{secret}", &place("secret"))
+    }
+
+    fn is_safe(&self) -> bool {
+        fs::read_dir(self.directory.path()).unwrap().count() == 1
+    }
+}
+
+/// An engine under attack.
+struct Attack<'a> {
+    target: &'a str,
+    dialect: &'a str,
+    table: &'a str,
+    escapes: &'a [Escape],
+    loot: Loot,
+    place: tempfile::TempDir,
+}
+
+impl<'a> Attack<'a> {
+    fn new(target: &'a str, dialect: &'a str, escapes: &'a [Escape]) -> Attack<'a> {
+        let table = match dialect {
+            "clickhouse" => "CREATE TABLE t0(c0 Int64) ENGINE = Memory",
+            _ => "CREATE TABLE t0(c0 INT)",
+        };
+        let attack = Attack { target, dialect, table, escapes, loot: Loot::new(), place: home() };
+        fs::create_dir(attack.scripts()).unwrap();
+        for (at, (_, escape)) in escapes.iter().enumerate() {
+            let escape = attack.loot.fill(escape);
+            let text =
+                format!("{table};\nINSERT INTO t0 VALUES (1);\n{escape};\nSELECT * FROM t0 WHERE c0 = 1;\n");
+            fs::write(attack.scripts().join(script(at)), text).unwrap();
+        }
+        attack
+    }
+
+    fn scripts(&self) -> PathBuf {
+        self.place.path().join("scripts")
+    }
+
+    /// By every road.
+    fn run(&self) -> Outcomes {
+        let [scripts, seeds] = [self.by_script(), self.by_seed()];
+        let mut outcomes = Outcomes::new();
+        for (at, (name, escape)) in self.escapes.iter().enumerate() {
+            let (finding, shell) = (self.by_finding(escape), self.by_shell(escape));
+            outcomes.insert(name, [scripts[at], seeds[at], finding, shell]);
+            assert!(self.loot.is_safe(), "{}: {name}", self.target);
+        }
+        outcomes
+    }
+
+    fn by_script(&self) -> Vec<&'static str> {
+        let args = ["check", "scripts", "--oracles", "norec", "--target", self.target];
+        let said = run(dissent(self.place.path()).args(args));
+        assert!(matches!(said.code, Some(0 | 2)), "{}\n{}", said.stdout, said.stderr);
+        assert!(self.loot.is_safe(), "{}: a script wrote a file\n{}", self.target, said.stdout);
+        let told = |at: usize| {
+            let place = format!("scripts/{}:3: ", script(at));
+            match (said.stdout.contains(&format!("not run: {place}")), said.stdout.contains(&place)) {
+                (true, _) => "refused",
+                (_, true) => "confined",
+                // The comments of a script are not part of its statements.
+                _ if self.escapes[at].1.contains("/*") => "left out",
+                _ => panic!("{}: {} got out\n{}", self.target, self.escapes[at].0, said.stdout),
+            }
+        };
+        (0..self.escapes.len()).map(told).collect()
+    }
+
+    fn by_seed(&self) -> Vec<&'static str> {
+        let args = ["hunt", self.target, "--seeds", "scripts", "--seeds-only", "--max-cases", "20"];
+        let rest = ["--jobs", "1", "--seed", "1", "--oracles", "norec", "--out", "out"];
+        let said = run(dissent(self.place.path()).args(args).args(rest));
+        assert!(matches!(said.code, Some(0 | 1)), "{}", said.stderr);
+        assert!(self.loot.is_safe(), "{}: a seed wrote a file", self.target);
+        let told = |at: usize| match said.stderr.contains(&format!("not run: {}:3: ", script(at))) {
+            true => "refused",
+            false if self.escapes[at].1.contains("/*") => "left out",
+            false => "confined",
+        };
+        (0..self.escapes.len()).map(told).collect()
+    }
+
+    fn by_finding(&self, escape: &str) -> &'static str {
+        let escape = self.loot.fill(escape);
+        let mut finding = norec_finding(&[self.table, "INSERT INTO t0 VALUES (1)", &escape]);
+        (finding.target, finding.dialect) = (self.dialect.to_string(), self.dialect.to_string());
+        let path = support::write_finding(self.place.path(), &finding);
+        let said = run(dissent(self.place.path()).arg("replay").arg(path).args(["--target", self.target]));
+        match said.code {
+            Some(2) if said.stderr.contains("a statement of the finding is refused") => "refused",
+            Some(2) if said.stdout.contains("fails here") => "confined",
+            _ => panic!("{}: {escape} got out\n{}\n{}", self.target, said.stdout, said.stderr),
+        }
+    }
+
+    /// What stands here alone is the engine's own wall, on one that is ours.
+    fn by_shell(&self, escape: &str) -> &'static str {
+        let typed = format!("{};\n{};\n", self.table, self.loot.fill(escape));
+        let mut command = dissent(self.place.path());
+        let said = run(command.args(["shell", self.target]).write_stdin(typed));
+        match said.stdout.lines().find(|line| line.starts_with("Error: ")) {
+            Some(line) if line.contains("not run: ") => "refused",
+            Some(_) => "confined",
+            None => panic!("{}: {escape} got out\n{}\n{}", self.target, said.stdout, said.stderr),
+        }
+    }
+}
+
+fn script(at: usize) -> String {
+    format!("s{at:02}.sql")
+}
+
+fn print(title: &str, outcomes: &Outcomes) {
+    let mut table = format!("\n{title:<28}");
+    ROADS.iter().for_each(|road| drop(write!(table, "{road:<11}")));
+    for (name, roads) in outcomes {
+        let _ = write!(table, "\n  {name:<26}");
+        roads.iter().for_each(|outcome| drop(write!(table, "{outcome:<11}")));
+    }
+    println!("{table}");
+}
+
+/// A server of ours that passes for somebody else's; if the engine cannot be had here, says so loudly.
+fn server(engine: &str) -> Option<Box<dyn Engine>> {
+    let obtained = Target::parse(engine).unwrap().obtain(&mut |_| {});
+    let required = std::env::var("DISSENT_REQUIRE_ENGINES").as_deref() == Ok("1");
+    match obtained {
+        Ok(source) => Some(source.open().unwrap()),
+        Err(error) => {
+            assert!(!required, "{engine} is required: {error}");
+            eprintln!("SKIPPED, not passed: {engine} is not available: {error}");
+            None
+        }
+    }
+}
+
+fn ask(server: &mut dyn Engine, sql: &str) -> Vec<Value> {
+    match server.execute(sql).unwrap() {
+        Reply::Rows(rows) => rows.values,
+        Reply::Done { .. } => Vec::new(),
+        Reply::Failed(error) => panic!("{sql}: {error}"),
+    }
+}
+
+fn encoded(path: &str) -> String {
+    path.replace('/', "%2F")
+}
+
+fn mysql_family(engine: &str) {
+    let Some(mut server) = server(engine) else { return };
+    for sql in [
+        "CREATE DATABASE precious",
+        "CREATE TABLE precious.gold (c0 INT)",
+        "INSERT INTO precious.gold VALUES (1)",
+    ] {
+        ask(&mut *server, sql);
+    }
+    let socket = ask(&mut *server, "SELECT @@socket");
+    let [Value::Text(socket)] = &socket[..] else { panic!("{socket:?}") };
+    let address = format!("{engine}://root@{}/", encoded(socket));
+    let mut state = || {
+        let users = "SELECT user FROM mysql.user ORDER BY 1";
+        let databases = "SELECT schema_name FROM information_schema.schemata ORDER BY 1";
+        let inside =
+            "SELECT table_name FROM information_schema.tables WHERE table_schema = 'precious' ORDER BY 1";
+        let rest = "SELECT c0, @@global.max_connections FROM precious.gold";
+        [users, databases, inside, rest].map(|sql| ask(&mut *server, sql))
+    };
+    let before = state();
+    let outcomes = Attack::new(&address, engine, MYSQL_SERVER).run();
+    print(&format!("{engine} by URL"), &outcomes);
+    assert_eq!(state(), before);
+    assert!(
+        outcomes.values().flatten().all(|outcome| *outcome != "confined"),
+        "Dissent itself stops all of them"
+    );
+}
+
+#[test]
+fn nothing_leaves_a_database_on_a_mariadb_server() {
+    mysql_family("mariadb");
+}
+
+#[test]
+fn nothing_leaves_a_database_on_a_mysql_server() {
+    mysql_family("mysql");
+}
+
+#[test]
+fn nothing_leaves_a_database_on_a_postgres_server() {
+    let Some(mut server) = server("postgres") else { return };
+    let sockets = ask(&mut *server, "SHOW unix_socket_directories");
+    let [Value::Text(place)] = &sockets[..] else { panic!("{sockets:?}") };
+    let address = format!("postgres://postgres@{}/", encoded(place));
+    let superuser = Target::parse(&address).unwrap().obtain(&mut |_| {}).unwrap();
+    let mut superuser = superuser.open().unwrap();
+    ask(&mut *superuser, "CREATE DATABASE precious");
+    let mut state = || {
+        let databases = "SELECT datname, datallowconn, datacl FROM pg_database ORDER BY 1";
+        let roles = "SELECT rolname, rolsuper FROM pg_roles ORDER BY 1";
+        let settings = "SELECT sourcefile, name, setting FROM pg_file_settings ORDER BY 1, 2";
+        let spaces = "SELECT spcname FROM pg_tablespace ORDER BY 1";
+        [databases, roles, settings, spaces].map(|sql| ask(&mut *superuser, sql))
+    };
+    let before = state();
+    let outcomes = Attack::new(&address, "postgres", POSTGRES_SERVER).run();
+    print("postgres by URL", &outcomes);
+    assert_eq!(state(), before);
+    assert!(
+        outcomes.values().flatten().all(|outcome| *outcome != "confined"),
+        "Dissent itself stops all of them"
+    );
+}
+
+/// The accounts of docs/servers.md: they may do what a hunt needs, and no more.
+#[test]
+fn the_smallest_account_is_enough() {
+    let hunt = |address: &str| {
+        let place = home();
+        let args = [
+            "hunt",
+            address,
+            "--jobs",
+            "1",
+            "--max-cases",
+            "30",
+            "--oracles",
+            "norec,plan",
+            "--seed",
+            "1",
+            "--guide",
+            "none",
+        ];
+        let said =
+            run(dissent(place.path()).args(args).args(["--no-reduce", "--out", "out", "--summary", "json"]));
+        assert!(matches!(said.code, Some(0 | 1)), "{address}: {}", said.stderr);
+        assert!(said.json()["statements"].as_u64().unwrap() > 100, "{address}: {}", said.stdout);
+    };
+    for engine in ["mariadb", "mysql"] {
+        let Some(mut server) = server(engine) else { continue };
+        ask(&mut *server, "CREATE USER dissent@localhost");
+        ask(&mut *server, "GRANT ALL ON `dissent\\_%`.* TO dissent@localhost");
+        let socket = ask(&mut *server, "SELECT @@socket");
+        let [Value::Text(socket)] = &socket[..] else { panic!("{socket:?}") };
+        hunt(&format!("{engine}://dissent@{}/", encoded(socket)));
+    }
+    let Some(mut server) = server("postgres") else { return };
+    let sockets = ask(&mut *server, "SHOW unix_socket_directories");
+    let [Value::Text(place)] = &sockets[..] else { panic!("{sockets:?}") };
+    let address = |user: &str| format!("postgres://{user}@{}/", encoded(place));
+    let superuser = Target::parse(&address("postgres")).unwrap().obtain(&mut |_| {}).unwrap();
+    ask(&mut *superuser.open().unwrap(), "CREATE ROLE tester LOGIN CREATEDB");
+    hunt(&address("tester"));
+}

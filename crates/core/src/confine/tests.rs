@@ -1,0 +1,195 @@
+use super::*;
+use crate::dialect::Files;
+
+fn refusal(dialect: &str, place: Place, text: &str) -> Option<String> {
+    let dialect = Dialect::load(dialect, "999").unwrap();
+    Confinement::new(&dialect, place).refusal(text)
+}
+
+fn on_server(dialect: &str, text: &str) -> Option<String> {
+    refusal(dialect, Place::SharedServer, text)
+}
+
+#[test]
+fn what_stays_inside_the_database_runs() {
+    for (dialect, text) in [
+        ("mysql", "SELECT t0.c0, a.* FROM t0 JOIN t0 AS a ON t0.c0 = a.c0 WHERE t0.c1 > 1.5"),
+        ("mysql", "INSERT INTO t0 VALUES ('it''s; USE precious')"),
+        ("mysql", "CREATE TABLE t0 (engine INT, `a.b` INT) ENGINE=InnoDB"),
+        ("mysql", "PREPARE p0 FROM 'SELECT t0.c0 FROM t0 WHERE c0 = ?'"),
+        ("mysql", "SELECT '\\'; DROP DATABASE precious; -- '"),
+        ("mysql", "SET @p1 = 5"),
+        ("mysql", "SET SESSION optimizer_switch = 'mrr=off'"),
+        ("mysql", "SET sql_mode=DEFAULT, time_zone=DEFAULT"),
+        ("mysql", "(SELECT 1) UNION (SELECT 2)"),
+        ("mysql", "SELECT /*+ NO_MERGE(t0) */ 1 FROM t0;"),
+        ("postgres", "CREATE UNLOGGED TABLE public.t0(c0 INT)"),
+        ("postgres", "SELECT pg_typeof(c0) FROM pg_catalog.pg_class, t0"),
+        ("postgres", "WITH a AS (DELETE FROM t0 RETURNING *) SELECT * FROM a"),
+        ("postgres", "SET enable_sort = off"),
+        ("postgres", "CREATE MATERIALIZED VIEW v0 AS SELECT 1"),
+        ("clickhouse", "CREATE TABLE t0 (c0 Int64) ENGINE = MergeTree ORDER BY tuple()"),
+        ("clickhouse", "SELECT t0.c0 FROM t0"),
+        ("cockroachdb", "SELECT t0.c0 FROM t0"),
+    ] {
+        assert_eq!(on_server(dialect, text), None, "{dialect}: {text}");
+    }
+}
+
+/// Written in as many ways as a server reads it.
+#[test]
+fn what_leaves_the_database_is_refused() {
+    for (dialect, text, reason) in [
+        ("mysql", "USE precious", "USE may reach beyond the database that Dissent made"),
+        ("mysql", "uSe\n`precious`", "USE may reach beyond"),
+        ("mysql", "DROP DATABASE precious", "DROP DATABASE may reach beyond"),
+        ("mysql", "CREATE SCHEMA x", "CREATE SCHEMA may reach beyond"),
+        ("mysql", "DELETE FROM precious.gold", "precious.gold may be in another database"),
+        ("mysql", "DELETE FROM `precious` . `gold`", "precious.gold may be"),
+        ("mysql", "INSERT precious.gold VALUES (1)", "precious.gold may be"),
+        ("mysql", "ALTER TABLE t0 RENAME TO precious.t0", "precious.t0 may be"),
+        ("mysql", "CREATE TABLE t0 (c0 INT) UNION=(precious.gold)", "precious.gold may be"),
+        ("mysql", "SELECT precious.c0 FROM t0 AS precious, precious.gold", "precious.c0 may be"),
+        ("mysql", "SELECT precious.f(1)", "precious.f may be"),
+        ("mysql", "SELECT 1 INTO OUTFILE '/tmp/x'", "INTO OUTFILE reads or writes files"),
+        ("mysql", "SELECT 1 into/**/dumpfile '/tmp/x'", "it has a comment"),
+        ("mysql", "SELECT 1 /*! INTO OUTFILE '/tmp/x' */", "the server runs what is in a comment"),
+        ("mysql", "SELECT 1 /*M! INTO OUTFILE '/tmp/x' */", "the server runs what is in a comment"),
+        ("mysql", "SELECT LOAD_FILE ('/etc/passwd')", "load_file() reads or writes files"),
+        ("mysql", "LOAD DATA INFILE '/etc/passwd' INTO TABLE t0", "LOAD DATA reads or writes files"),
+        ("mysql", "SELECT 1; DROP DATABASE precious", "it is several statements in one"),
+        ("mysql", "SELECT '\\\\'; DROP DATABASE precious; -- '", "it has a comment"),
+        ("mysql", "PREPARE p FROM 'DROP DATABASE precious'", "DROP DATABASE may reach beyond"),
+        ("mysql", "PREPARE p FROM @text", "PREPARE of a text that is not written out"),
+        ("mysql", "SET GLOBAL max_connections = 1", "SET global: not a setting"),
+        ("mysql", "SET @a = 1, @@global.max_connections = 1", "SET @@global: not a setting"),
+        ("mysql", "SET sql_mode = 'NO_BACKSLASH_ESCAPES'", "SET sql_mode: not a setting"),
+        ("mysql", "SET PASSWORD = 'x'", "SET password: not a setting"),
+        ("mysql", "CREATE TABLE t0 (c0 INT) ENGINE=FEDERATED CONNECTION='mysql://x/y/z'", "ENGINE federated"),
+        ("mysql", "CREATE TABLE t0 (c0 INT) ENGINE 'federated'", "ENGINE federated"),
+        ("mysql", "CREATE TABLE t0 (c0 INT) DATA DIRECTORY = '/tmp'", "DATA DIRECTORY reads or writes"),
+        ("mysql", "GRANT ALL ON *.* TO x", "GRANT may reach beyond"),
+        ("mysql", "CREATE USER x", "CREATE USER may reach beyond"),
+        ("mysql", "CREATE DEFINER = root@localhost VIEW v0 AS SELECT 1", "CREATE DEFINER may reach"),
+        ("mysql", "KILL 1", "KILL may reach beyond"),
+        ("mysql", "SHUTDOWN", "SHUTDOWN may reach beyond"),
+        ("mysql", "FLUSH LOGS", "FLUSH may reach beyond"),
+        ("mysql", "CALL p()", "CALL may reach beyond"),
+        ("mariadb", "EXECUTE IMMEDIATE 'DROP DATABASE precious'", "EXECUTE IMMEDIATE runs a text"),
+        ("mysql", "# '\nDROP DATABASE precious", "it has a comment"),
+        ("mysql", "SELECT 'x", "it cannot be taken apart"),
+        ("postgres", "COPY t0 TO PROGRAM 'id'", "COPY reads or writes files or runs programs"),
+        ("postgres", "SELECT \"pg_read_file\"('/etc/passwd')", "pg_read_file() reads or writes files"),
+        (
+            "postgres",
+            "SELECT pg_catalog.pg_terminate_backend(1)",
+            "pg_terminate_backend() reaches the server",
+        ),
+        ("postgres", "SELECT set_config('search_path', '', false)", "set_config() changes any setting"),
+        ("postgres", "UPDATE pg_database SET datname = 'x'", "pg_database belongs to the server"),
+        (
+            "postgres",
+            "WITH a AS (DELETE FROM pg_catalog.pg_authid RETURNING 1) SELECT 1",
+            "pg_catalog belongs",
+        ),
+        ("postgres", "UPDATE U&\"\\0070g_database\" SET datname = 'x'", "it has a name in Unicode escapes"),
+        ("postgres", "CREATE EXTENSION dblink", "CREATE EXTENSION loads code"),
+        ("postgres", "CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 1'", "CREATE FUNCTION may"),
+        ("postgres", "DO $$ BEGIN DROP TABLE x; END $$", "DO may reach beyond"),
+        ("postgres", "ALTER SYSTEM SET jit = on", "ALTER SYSTEM may reach beyond"),
+        ("postgres", "SET ROLE postgres", "SET role: not a setting"),
+        ("postgres", "SET SESSION AUTHORIZATION postgres", "SET authorization: not a setting"),
+        ("postgres", "SELECT lo_import('/etc/passwd')", "lo_import() reads or writes files"),
+        ("postgres", "SELECT query_to_xml('SELECT 1', true, true, '')", "query_to_xml() runs a text"),
+        ("cockroachdb", "DELETE FROM precious.public.gold", "precious.public may be in another"),
+        ("clickhouse", "INSERT INTO FUNCTION file('x', 'CSV', 'a Int') SELECT 1", "file() reads or writes"),
+        ("clickhouse", "SELECT * FROM url('http://x', 'CSV', 'a Int')", "url() reaches another server"),
+        ("clickhouse", "SELECT 1 # '\n INTO OUTFILE '", "it has a sign that the server may take"),
+        ("clickhouse", "CREATE TABLE t0 (c0 Int) ENGINE = Kafka", "ENGINE kafka may keep"),
+        ("clickhouse", "DROP TABLE precious.gold", "precious.gold may be in another"),
+        ("clickhouse", "SYSTEM SHUTDOWN", "SYSTEM may reach beyond"),
+    ] {
+        let told = on_server(dialect, text).unwrap_or_else(|| panic!("{dialect}: {text}"));
+        assert!(told.starts_with(reason), "{dialect}: {text}: {told}");
+    }
+}
+
+/// It has databases to itself, but no files.
+#[test]
+fn an_engine_of_our_own_refuses_only_what_leaves_the_engine() {
+    let own = |dialect: &str, text: &str| refusal(dialect, Place::OwnEngine, text);
+    for (dialect, text) in [
+        ("mysql", "USE precious"),
+        ("mysql", "SELECT /* x */ precious.gold.c0 FROM precious.gold"),
+        ("sqlite", "ATTACH ':memory:' AS aux1"),
+        ("sqlite", "VACUUM"),
+        ("duckdb", "CREATE SCHEMA s; SELECT 1"),
+        ("postgres", "SET ROLE x"),
+        ("sqlite", "this is no SQL '"),
+    ] {
+        assert_eq!(own(dialect, text), None, "{dialect}: {text}");
+    }
+    for (dialect, text) in [
+        ("mysql", "SELECT 1 /*! INTO OUTFILE '/tmp/x' */"),
+        ("sqlite", "VACUUM main INTO 'x'"),
+        ("sqlite", "SELECT load_extension('x')"),
+        ("duckdb", "COPY t0 TO 'x.csv'"),
+        ("duckdb", "SELECT * FROM read_csv('/etc/passwd')"),
+        ("duckdb", "INSTALL httpfs"),
+        ("postgres", "COPY t0 FROM PROGRAM 'id'"),
+        ("clickhouse", "SELECT file('/etc/passwd')"),
+    ] {
+        assert!(own(dialect, text).is_some(), "{dialect}: {text}");
+    }
+}
+
+#[test]
+fn a_finding_is_looked_at_whole() {
+    let dialect = Dialect::load("mysql", "9.7").unwrap();
+    let confinement = Confinement::new(&dialect, Place::SharedServer);
+    let query = Query::select(Select { items: vec![Expr::bare_column("c0").into()], ..Select::default() });
+    let plain = TestCase { setup: vec![], subject: crate::subject::Subject::new("norec", query) };
+    assert_eq!(confinement.refusal_of_case(&plain), None);
+    let mut built = plain.clone();
+    built.setup.push(Statement::Raw("USE precious".into()));
+    let told = "USE may reach beyond the database that Dissent made (USE precious)";
+    assert_eq!(confinement.refusal_of_case(&built).as_deref(), Some(told));
+    let mut chosen = plain.clone();
+    chosen.subject.choices.insert("storage".into(), "ENGINE=InnoDB DATA DIRECTORY='/tmp'".into());
+    assert!(confinement.refusal_of_case(&chosen).is_some());
+    let mut written = plain;
+    written
+        .setup
+        .push(Statement::Set { name: "x = 1; DROP DATABASE precious; SET y".into(), value: "1".into() });
+    assert!(confinement.refusal_of_case(&written).is_some());
+}
+
+#[test]
+fn every_engine_with_servers_says_what_stays_inside_a_database() {
+    let files = Files::built_in();
+    for name in files.names() {
+        let dialect = files.load(name, "999").unwrap();
+        assert!(!dialect.confines.machine.is_empty(), "{name}");
+        assert_eq!(dialect.engine.port.is_some(), !dialect.confines.statements.is_empty(), "{name}");
+    }
+}
+
+/// So a finding of our own can be replayed on a server. What is refused are columns with a dot in statements that
+/// sqlparser cannot read.
+#[test]
+fn what_hunts_generate_stays_inside_the_database() {
+    for (name, most) in [("postgres", 0), ("mysql", 30), ("mariadb", 30), ("clickhouse", 80)] {
+        let dialect = Dialect::load(name, "999").unwrap();
+        let confinement = Confinement::new(&dialect, Place::SharedServer);
+        let statements = crate::import::tests::drawn(&dialect);
+        let refused: Vec<String> = statements.iter().filter_map(|one| confinement.refusal_of(one)).collect();
+        let odd: Vec<&String> = refused.iter().filter(|why| !why.contains("may be in another")).collect();
+        assert!(odd.is_empty(), "{name}: {odd:?}");
+        assert!(
+            refused.len() * 1000 <= most * statements.len(),
+            "{name}: {} of {}",
+            refused.len(),
+            statements.len()
+        );
+    }
+}
