@@ -7,9 +7,8 @@
 mod support;
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use dissent_core::engine::{Engine, Reply};
 use dissent_core::sql::Value;
@@ -211,11 +210,10 @@ fn script(at: usize) -> String {
 }
 
 fn print(title: &str, outcomes: &Outcomes) {
-    let mut table = format!("\n{title:<28}");
-    ROADS.iter().for_each(|road| drop(write!(table, "{road:<11}")));
+    let row = |cells: &[&str]| cells.iter().map(|cell| format!("{cell:<11}")).collect::<String>();
+    let mut table = format!("\n{title:<28}{}", row(&ROADS));
     for (name, roads) in outcomes {
-        let _ = write!(table, "\n  {name:<26}");
-        roads.iter().for_each(|outcome| drop(write!(table, "{outcome:<11}")));
+        table += &format!("\n  {name:<26}{}", row(roads));
     }
     println!("{table}");
 }
