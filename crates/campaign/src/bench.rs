@@ -150,7 +150,7 @@ impl Bench {
                 Step::Reset => engine.reset().map_err(anyhow::Error::new)?,
                 Step::Statement(text) => {
                     let text = std::str::from_utf8(&text[..text.len() - 1])?;
-                    // What was prepared through the engine's interface is no text to send.
+                    // A statement prepared through the engine's interface cannot be sent as text.
                     if !text.starts_with("/* prepare") {
                         engine.execute(text).map_err(anyhow::Error::new)?;
                     }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::scripts::{self, Seed};
 
 /// Everything a campaign is to do. What is learned when it starts (the engine's version, its functions,
-/// what is known of it) is no part of this.
+/// its known bugs) is not part of this.
 ///
 /// The default tests the bundled SQLite with every oracle, a random seed and a worker per core, until it is stopped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

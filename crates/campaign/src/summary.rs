@@ -207,7 +207,7 @@ pub struct FindingLine {
 
 /// What came of a campaign, or of what has been run of it.
 pub(crate) struct Results {
-    /// None for an engine that was not asked what it can compute.
+    /// None for an engine that was not probed.
     pub operations: Option<OperationFigures>,
     pub counted: Counted,
     pub bugs: Vec<Bug>,

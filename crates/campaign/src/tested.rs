@@ -30,7 +30,7 @@ pub struct Tested {
     pub target: String,
     /// The version that the engine says it has.
     pub engine_version: String,
-    /// What else it says of itself, and how it was built.
+    /// Further details of the version, and how it was built.
     pub engine: EngineNote,
     pub(crate) place: Workplace,
 }

@@ -1,4 +1,4 @@
-//! `dissent engines`: what can be had, and what is here.
+//! `dissent engines`: what is installed, and what can be installed.
 
 mod support;
 

@@ -133,7 +133,7 @@ impl Rows {
         self.values.len().checked_div(self.columns).unwrap_or(0)
     }
 
-    /// Whether there is no row.
+    /// Whether the result has no rows.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }

@@ -113,12 +113,12 @@ impl Screen {
                 }
             }
             (code, _) if self.model.page.is_some() => self.turn(code),
-            (KeyCode::Char('q') | KeyCode::Esc, _) => self.quit(),
-            (KeyCode::Char('p' | ' '), _) => {
+            (KeyCode::Char('q') | KeyCode::Esc, false) => self.quit(),
+            (KeyCode::Char('p' | ' '), false) => {
                 self.pause.fetch_xor(true, Ordering::Relaxed);
             }
-            (KeyCode::Up | KeyCode::Char('k'), _) => self.model.select(-1),
-            (KeyCode::Down | KeyCode::Char('j'), _) => self.model.select(1),
+            (KeyCode::Up | KeyCode::Char('k'), false) => self.model.select(-1),
+            (KeyCode::Down | KeyCode::Char('j'), false) => self.model.select(1),
             (KeyCode::Enter | KeyCode::Right, _) => self.model.open(),
             _ => {}
         }

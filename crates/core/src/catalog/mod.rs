@@ -50,7 +50,7 @@ pub enum OperationKind {
     Cast,
     /// An aggregate function.
     Aggregate,
-    /// A window function that is no aggregate.
+    /// A window function that is not an aggregate.
     Window,
 }
 
@@ -126,7 +126,7 @@ pub struct Unusable {
 pub enum Why {
     /// The dialect's file says so; the detail is its reason.
     Denied,
-    /// The engine says that its answer is no matter of its arguments alone.
+    /// The engine says that its result depends on more than its arguments.
     Volatile,
     /// Two answers to one question.
     Unsteady,

@@ -10,7 +10,7 @@ use crate::subject::TestCase;
 /// What a reduced finding has in common with others of the same cause: how it fails, and the features of
 /// SQL without which it did not.
 ///
-/// The oracle is no part of it: one cause shows to several. Worth something only for reduced test cases: in
+/// The oracle is not part of it: several oracles may find one cause. Worth something only for reduced test cases: in
 /// others most features are chance. An internal error names its place in the engine better than any query
 /// that reaches it: `internal-error: Left and right columns have same names`.
 pub fn signature(case: &TestCase, evidence: &Evidence) -> Signature {

@@ -60,7 +60,7 @@ fn rule_0_1_a_fresh_database_is_built_by_all_that_was_run() {
     let lived = told(true);
     assert_eq!((lived.findings.len(), lived.unstable.len()), (1, 0));
     assert_eq!(lived.findings[0].0.setup, [case.setup.as_slice(), &[Statement::Analyze(None)]].concat());
-    // What the check itself did is no part of the database.
+    // What the check itself did is not part of the database.
     let alone = told(false);
     assert_eq!((alone.findings.len(), alone.unstable.len()), (0, 1));
 }

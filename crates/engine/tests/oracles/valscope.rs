@@ -381,7 +381,7 @@ fn a_limit_needs_a_total_order_over_rows_that_do_not_change() {
     assert_eq!(predicted(&total, "limit-more 0").0, Span::Grows);
     assert_refused(&limited("t1.c1"), "limit-more 0", "LIMIT without a total order");
     assert_refused(&total, "condition-true 0", "LIMIT over changed rows");
-    // Its number is no value that a rule knows of.
+    // No rule knows its number.
     assert_refused(&total, "add-constant 6", "mutation that no rule covers");
     // A text that folds has no one order.
     let folded = "SELECT t1.c3 FROM t1 ORDER BY t1.c3 LIMIT 1";

@@ -72,7 +72,7 @@ impl Case {
             aggregate_conditions(&columns, keys, &operation, dialect)?;
         }
         let hides_affinity = dialect.can(Feature::DynamicTyping) && !keeps_affinity(&operation);
-        // A key that is no column of the table tells nothing apart.
+        // A key that is not a column of the table distinguishes nothing.
         let key = subject.exprs.get(1).map(strip).filter(|key| match key {
             Expr::Column(reference) => known(reference),
             _ => false,

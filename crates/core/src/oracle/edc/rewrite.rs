@@ -105,7 +105,7 @@ impl Rewriter<'_> {
         self.as_set = before;
     }
 
-    /// Whether a FROM is nothing but the base table, or does not name it at all.
+    /// Whether a FROM holds only the base table, or does not name it at all.
     fn reads_base(&mut self, from: &[TableRef]) -> bool {
         let is_base =
             |table: &TableRef| matches!(table, TableRef::Table { name, .. } if *name == self.case.base.name);

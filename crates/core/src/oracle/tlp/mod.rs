@@ -72,7 +72,7 @@ fn partitions(predicate: &Expr) -> [(&'static str, Expr); 3] {
     ]
 }
 
-/// The SELECT of a subject whose query is nothing but that.
+/// The SELECT of a subject whose query is a single SELECT.
 fn plain_select(subject: &Subject) -> Option<(&Query, &Select, &Expr)> {
     let query = subject.query()?;
     let select = query.as_select()?;
