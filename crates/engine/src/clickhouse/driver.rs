@@ -36,8 +36,8 @@ impl Driver for Clickhouse {
         Ok(Api::load(&library)?.version().unwrap_or_default())
     }
 
-    fn open_local(&self, _: &'static Product, path: &Path, _: Option<&str>) -> Opened {
-        Ok(Box::new(ClickhouseEngine::load(path)?))
+    fn open_local(&self, product: &'static Product, path: &Path, _: Option<&str>) -> Opened {
+        Ok(Box::new(ClickhouseEngine::load(product, path)?))
     }
 
     fn connect(&self, product: &'static Product, url: &ServerUrl) -> Opened {

@@ -26,28 +26,22 @@ use binary::Unread;
 use link::{Library, Link, Question};
 use remote::Remote;
 
-/// What makes ClickHouse answer as SQL does, where its own ways differ, and one thread at a time.
+/// Settings for speed, and for one thread at a time. Those that change results stand in the dialect (`session`).
 const SETTINGS: &[(&str, &str)] = &[
     ("max_threads", "1"),
     // Handing a few rows to threads that write or read them takes as long as the query.
     ("output_format_parallel_formatting", "0"),
     ("input_format_parallel_parsing", "0"),
-    ("join_use_nulls", "1"),
-    ("data_type_default_nullable", "1"),
-    ("cast_keep_nullable", "1"),
-    // Without it the smallest of no numbers is 0.
-    ("aggregate_functions_null_for_empty", "1"),
-    ("union_default_mode", "'DISTINCT'"),
-    ("intersect_default_mode", "'DISTINCT'"),
-    ("except_default_mode", "'DISTINCT'"),
-    ("prefer_column_name_to_alias", "1"),
-    ("default_table_engine", "'MergeTree'"),
-    ("create_table_empty_primary_key_by_default", "1"),
-    // A change is done when the statement that asked for it is.
-    ("mutations_sync", "2"),
-    ("session_timezone", "'UTC'"),
     ("result_overflow_mode", "'throw'"),
 ];
+
+/// What every session starts with: [`SETTINGS`], and those of the dialect, which are written `SET name = value`.
+fn session_settings(product: &Product) -> Vec<(String, String)> {
+    let written =
+        product.descriptor.session.iter().filter_map(|set| set.strip_prefix("SET ")?.split_once(" = "));
+    let all = SETTINGS.iter().copied().chain(written);
+    all.map(|(name, value)| (name.to_string(), value.to_string())).collect()
+}
 
 /// The settings that are not as ClickHouse has them by default, each on a line with its value.
 const CHANGED: &str = "SELECT arrayStringConcat(groupArray(concat(name, '=', value)), '\\n') FROM system.settings WHERE \
@@ -63,8 +57,8 @@ pub struct ClickhouseEngine {
     limits: Limits,
     /// What was changed before we came: by the library itself, or for the user of a server.
     initial: BTreeMap<String, String>,
-    /// Those of [`SETTINGS`] that this version knows.
-    settings: Vec<(&'static str, &'static str)>,
+    /// What every session starts with, as far as this version knows it.
+    settings: Vec<(String, String)>,
     /// What the names of our databases contain, and the one that is there.
     mark: Option<String>,
     made: Option<String>,
@@ -78,7 +72,7 @@ pub struct ClickhouseEngine {
 }
 
 impl ClickhouseEngine {
-    pub fn load(path: &Path) -> Result<ClickhouseEngine, EngineError> {
+    pub fn load(product: &Product, path: &Path) -> Result<ClickhouseEngine, EngineError> {
         let api = Api::load(path)?;
         let what = format!("ClickHouse {}", api.version().unwrap_or_default()).trim_end().to_string();
         let refused = |reason: String| EngineError::NotStarted { what: what.clone(), reason };
@@ -86,23 +80,23 @@ impl ClickhouseEngine {
         let data = home.path().join("data");
         let connection =
             api.connect(&data).ok_or_else(|| refused("it does not open a connection".to_string()))?;
-        ClickhouseEngine::open(Box::new(Library { connection, _home: home }), None).map_err(refused)
+        ClickhouseEngine::open(product, Box::new(Library { connection, _home: home }), None).map_err(refused)
     }
 
     /// A server by its address.
     pub fn connect(product: &Product, url: &ServerUrl) -> Result<ClickhouseEngine, EngineError> {
         let refused = |reason: String| EngineError::NotStarted { what: url.to_string(), reason };
         let link = Box::new(Remote::new(product, url));
-        ClickhouseEngine::open(link, url.mark.as_deref()).map_err(refused)
+        ClickhouseEngine::open(product, link, url.mark.as_deref()).map_err(refused)
     }
 
-    fn open(link: Box<dyn Link>, mark: Option<&str>) -> Result<ClickhouseEngine, String> {
+    fn open(product: &Product, link: Box<dyn Link>, mark: Option<&str>) -> Result<ClickhouseEngine, String> {
         let mut engine = ClickhouseEngine {
             link,
             version: String::new(),
             limits: Limits::default(),
             initial: BTreeMap::new(),
-            settings: SETTINGS.to_vec(),
+            settings: session_settings(product),
             mark: mark.map(str::to_string),
             made: None,
             changed: BTreeSet::new(),
@@ -115,12 +109,12 @@ impl ClickhouseEngine {
                 true => format!("it is too old: it does not know the format {}", binary::FORMAT),
                 false => reason,
             })?;
-        let list: Vec<String> = SETTINGS.iter().map(|(name, _)| format!("'{name}'")).collect();
+        let list: Vec<String> = engine.settings.iter().map(|(name, _)| format!("'{name}'")).collect();
         let known = engine.single(&format!(
             "SELECT arrayStringConcat(groupArray(name), ' ') FROM system.settings WHERE name IN ({})",
             list.join(", ")
         ))?;
-        engine.settings.retain(|(name, _)| known.split(' ').any(|word| word == *name));
+        engine.settings.retain(|(name, _)| known.split(' ').any(|word| word == name));
         engine.initial = engine.changed_settings()?;
         engine.reset().map_err(|Trouble(reason)| reason)?;
         Ok(engine)
@@ -150,7 +144,7 @@ impl ClickhouseEngine {
 
     fn apply_settings(&mut self) -> Result<(), Trouble> {
         let mut settings: Vec<(&str, String)> =
-            self.settings.iter().map(|(name, value)| (*name, value.to_string())).collect();
+            self.settings.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
         settings.push(("max_execution_time", format!("{:.3}", self.limits.millis as f64 / 1000.0)));
         settings.push(("max_memory_usage", self.limits.memory_bytes.to_string()));
         settings.push(("max_result_rows", self.limits.rows.to_string()));
