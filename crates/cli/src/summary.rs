@@ -278,7 +278,7 @@ mod tests {
         let mut summary = with_bugs();
         let many = |n: usize| bug(&format!("norec-wrong-rows-{n:06}"), &"very ".repeat(30), None);
         summary.findings.extend((0..60).map(many));
-        for name in ["index", "rowid", "storage", "plan", "limit", "epsc", "joinequiv"] {
+        for name in ["index", "rowid", "storage", "plan", "order", "epsc", "joinequiv"] {
             summary.checks.insert(name.into(), 0);
         }
         for width in [80, 100, 132] {

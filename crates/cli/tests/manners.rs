@@ -78,9 +78,9 @@ fn settings_are_read_from_a_file_and_what_is_typed_wins() {
         summary["checks"].as_object().unwrap().keys().cloned().collect::<Vec<_>>()
     };
     assert_eq!(oracles(&summary), ["index", "norec", "total"]);
-    let summary = hunt(&["sqlite", "--oracles", "limit"]);
+    let summary = hunt(&["sqlite", "--oracles", "order"]);
     assert_eq!((&summary["target"], &summary["cases"]), (&"sqlite".into(), &30.into()));
-    assert_eq!(oracles(&summary), ["limit", "total"]);
+    assert_eq!(oracles(&summary), ["order", "total"]);
 
     fs::write(place.join("other.toml"), "[hunt]\njob = 1\n").unwrap();
     let other = run(dissent(place).args(["oracles", "--config", "other.toml"]));

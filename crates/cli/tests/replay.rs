@@ -35,6 +35,8 @@ fn a_check_that_is_impossible_cannot_tell() {
     let said = run(dissent(directory.path()).arg("replay").arg(without_table));
     assert_eq!(said.code, Some(2), "{}", said.stdout);
     assert!(said.stdout.contains("cannot tell: "), "{}", said.stdout);
+    let refused = "\nthis target refuses: SELECT";
+    assert!(said.stdout.contains(refused) && said.stdout.contains("no such table"), "{}", said.stdout);
 }
 
 #[test]

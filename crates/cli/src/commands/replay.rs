@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use dissent_campaign::{CheckOutcome, Replay, Replayed, record, replay};
-use dissent_core::finding::{Arm, Finding};
+use dissent_core::finding::{Arm, ArmOutcome, Finding};
 use dissent_core::report::{ROWS_SHOWN, failure, outcome_lines};
 
 use super::obtain_for;
@@ -63,11 +63,22 @@ fn conclude(replayed: &Replayed, finding: &Finding, out: &mut String) -> u8 {
             let (failed, all) = (failures.len(), finding.case.setup.len());
             (format!("cannot tell: {failed} of {all} setup statements fail on this target"), crate::TROUBLE)
         }
-        CheckOutcome::CannotTell(reason) => (format!("cannot tell: {reason}"), crate::TROUBLE),
+        CheckOutcome::CannotTell(reason) => {
+            (format!("cannot tell: {reason}{}", refused(&replayed.ran)), crate::TROUBLE)
+        }
         _ => (format!("no longer fails: {}", finding.evidence.relation), crate::NOTHING_FOUND),
     };
     let _ = writeln!(out, "\n{verdict}");
     code
+}
+
+/// Why a check came to no conclusion: the first of its statements that this target refuses.
+fn refused(ran: &[Arm]) -> String {
+    let refused = ran.iter().find_map(|arm| match &arm.outcome {
+        ArmOutcome::Error(error) => Some((&arm.sql, &error.message)),
+        _ => None,
+    });
+    refused.map_or(String::new(), |(sql, message)| format!("\nthis target refuses: {sql}\n  {message}"))
 }
 
 fn show(arm: &Arm, out: &mut String) {

@@ -99,6 +99,10 @@ pub enum Feature {
     AggregateFilter,
     /// `ORDER BY x NULLS FIRST`.
     NullsOrder,
+    /// Unless it is said where, NULLs are on the same side in either direction.
+    NullsStay,
+    /// A column beside MIN or MAX comes from a row that has it.
+    RowOfExtreme,
     /// A table in FROM may say which index to use.
     IndexHints,
     /// `LATERAL (SELECT …)`.

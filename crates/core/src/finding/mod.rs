@@ -109,6 +109,15 @@ pub enum Failure {
         /// Rows of the second.
         second: usize,
     },
+    /// The same rows, but not in the order in which they should be.
+    Order {
+        /// The first place at which they differ, counted from 1.
+        place: usize,
+        /// The row that is there.
+        returned: Vec<Value>,
+        /// The row that should be.
+        expected: Vec<Value>,
+    },
     /// One arm fails, another does not.
     OneSided {
         /// The error.

@@ -6,8 +6,8 @@ pub mod epsc;
 pub mod index;
 pub mod joinequiv;
 pub mod kit;
-pub mod limit;
 pub mod norec;
+pub mod order;
 pub mod plan;
 pub mod rowid;
 pub mod storage;
@@ -143,7 +143,7 @@ pub fn all() -> &'static [&'static dyn Oracle] {
         &rowid::Rowid,
         &storage::Storage,
         &plan::Plan,
-        &limit::Limit,
+        &order::Order,
     ]
 }
 

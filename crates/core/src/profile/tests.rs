@@ -185,6 +185,7 @@ const NEVER_ON_POSTGRES: Never = &[
     ("FULL JOIN takes equalities only", &["mutate.query.join.kind/full"]),
     ("outer joins take any condition", &["query.join.outer-op/eq", "query.join.outer-op/same"]),
     ("it has no index hints", &["query.not-indexed"]),
+    ("no column stands beside MIN or MAX", &["order.beside"]),
     ("it has no UPDATE IGNORE", &["rows.update.ignore"]),
     (
         "only SQLite stores tables like this",

@@ -30,6 +30,10 @@ pub fn failure(evidence: &Evidence) -> String {
                 many(*second, "row")
             )
         }
+        Failure::Order { place, returned, expected } => {
+            let (returned, expected) = (row_text(returned), row_text(expected));
+            format!("The rows are the same, but row {place} is {returned} instead of {expected}.")
+        }
         Failure::OneSided { error } => format!("One fails, the other does not: {}", error.message),
         Failure::Harm { error, .. } => match evidence.class {
             crate::finding::Class::Crash => {

@@ -375,7 +375,7 @@ fn titles_name_what_is_wrong() {
         ),
         (
             &sqlite,
-            "limit",
+            "order",
             "CREATE TABLE t0(c0 INT); CREATE VIEW v0 AS SELECT * FROM t0;",
             "SELECT c0 FROM v0 ORDER BY c0 LIMIT 2",
             sides(&[&[1], &[3]], &[&[1], &[2]]),
