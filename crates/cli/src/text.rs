@@ -9,10 +9,13 @@ pub fn truncated(text: &str, width: usize) -> String {
     format!("{}…", start.trim_end())
 }
 
-/// Lines of at most so many columns, broken between words; a longer word has a line of its own.
+/// Lines of at most so many columns, broken between words, but not before a percent sign; a longer word has a line of
+/// its own.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
+    for word in
+        text.replace(" %", "\u{a0}%").split(|c: char| c.is_ascii_whitespace()).filter(|word| !word.is_empty())
+    {
         let line = lines.last_mut().expect("there is a line from the start");
         let used = line.chars().count();
         if used > 0 && used + 1 + word.chars().count() > width {
@@ -22,7 +25,7 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
             line.push_str(word);
         }
     }
-    lines
+    lines.into_iter().map(|line| line.replace('\u{a0}', " ")).collect()
 }
 
 /// A path that can be pasted into a shell.
@@ -42,6 +45,7 @@ mod tests {
         assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
         assert_eq!(wrapped("incompatibilities are long", 5), ["incompatibilities", "are", "long"]);
         assert_eq!(wrapped("", 5), [""]);
+        assert_eq!(wrapped("spent 12 % here", 8), ["spent", "12 %", "here"]);
     }
 
     #[test]

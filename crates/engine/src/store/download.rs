@@ -142,7 +142,8 @@ impl Download<'_> {
         match command.stdin(Stdio::null()).output() {
             Ok(output) if output.status.success() => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
             Ok(output) => Err(self.failed(&client, reason(&String::from_utf8_lossy(&output.stderr)))),
-            Err(error) if error.kind() == ErrorKind::NotFound => {
+            // A PATH with a directory that is closed to the user makes "not found" a "permission denied".
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied) => {
                 let (what, instead) = (self.wanted.name.clone(), self.wanted.instead.clone());
                 Err(EngineError::MissingClient { client, what, instead })
             }
