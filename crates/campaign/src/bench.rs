@@ -34,7 +34,7 @@ use crate::tested::Tested;
 use crate::worker::journal::{self, Journal};
 use crate::worker::protocol::{Event, Events, HuntTask, Tally, read_events};
 use crate::worker::trace::{TracedEngine, Tracer};
-use crate::worker::{JournalWriter, hunt};
+use crate::worker::{Engines, JournalWriter, hunt};
 
 /// A short hunt, and the statements that it runs.
 pub struct Bench {
@@ -84,6 +84,7 @@ impl Bench {
             first_database: 0,
             avoid: Default::default(),
             catalog: catalog.map(|kept| kept.path),
+            other_catalog: None,
             corpus: corpus.path().to_path_buf(),
         };
         let (source, dialect) = (tested.place.source.clone(), tested.place.dialect.clone());
@@ -169,7 +170,8 @@ impl Bench {
         let _ = std::fs::remove_dir_all(self.corpus.path());
         let told = Told::default();
         let mut events = Events::to(Box::new(told.clone()));
-        hunt::run(&self.task, Place::OwnEngine, engine, dialect, writer, &mut events)?;
+        let engines = Engines { engine, other: None };
+        hunt::run(&self.task, Place::OwnEngine, engines, dialect, writer, &mut events)?;
         let mut tally = Tally::default();
         read_events(told.0.borrow().as_slice(), |event| {
             if let Event::Progress(part) = event {

@@ -69,6 +69,7 @@ impl Campaign {
         }
         let tested = Tested::obtain(&config, observer)?;
         config.target = tested.target.clone();
+        config.against = tested.other.as_ref().map(|other| other.target.clone());
         config.oracles = suitable(&config.oracles, &tested, observer)?;
         let plan = prepare(config, tested, None, observer)?;
         let store = Store::create(out, &CampaignFile::new(&plan.config, &plan.tested))?;
@@ -90,7 +91,7 @@ impl Campaign {
         let shown = directory.display();
         let file = store::read_campaign(directory)?;
         // The file alone may only name a release.
-        let mut config = Config { target: String::new(), ..file.config.clone() };
+        let mut config = Config { target: String::new(), against: None, ..file.config.clone() };
         // A campaign from elsewhere may not have us write to any file: a log goes on only where there is one.
         let mut is_log =
             (0..config.jobs).filter_map(|worker| config.statement_log(worker)).map(|log| is_log(&log));
@@ -98,6 +99,19 @@ impl Campaign {
             config.log_statements = None;
         }
         change(&mut config);
+        let compared = match (&config.against, &file.config.against) {
+            (Some(typed), _) => Some(Target::parse(typed)?.to_string()),
+            (None, Some(written)) => Some(target_in_file(written)?.to_string()),
+            (None, None) => None,
+        };
+        if compared != file.config.against {
+            bail!(
+                "the campaign in {shown} compares with {}, not {}",
+                file.config.against.as_deref().unwrap_or("no other version"),
+                compared.as_deref().unwrap_or("no other version")
+            );
+        }
+        config.against = config.against.take().or(compared.clone());
         let hunted = &file.config.target;
         let target = match config.target.is_empty() {
             true => target_in_file(hunted)?.to_string(),
@@ -118,6 +132,7 @@ impl Campaign {
             );
         }
         config.target = target;
+        config.against = compared;
         let store = Store::reopen(directory, &file)?;
         // Killed before it had one: start from the beginning.
         let position = store::read_position(directory)?.unwrap_or_else(|| Position::start(&config));
@@ -165,7 +180,7 @@ impl Campaign {
         let mut supervisor = Supervisor::new(&self.plan, &self.store, observer, &self.controls);
         let ended = supervisor.run();
         let results = supervisor.results();
-        if let Err(error) = self.plan.tested.place.source.leave() {
+        if let Err(error) = self.plan.tested.place.leave() {
             observer.note(&error.to_string());
         }
         match ended {
@@ -211,8 +226,9 @@ fn prepare(
     }
     let known = known_of(tested.dialect_name(), &tested.engine_version, &config.known)?;
     let looked = catalog::look(&tested);
-    let probe_beside =
-        matches!(looked, Ok(Look::Missing)) && !config.repeatable && config.max_cases.is_none();
+    // What both versions can compute is known only when both are probed.
+    let waits = config.repeatable || config.max_cases.is_some() || tested.other.is_some();
+    let probe_beside = matches!(looked, Ok(Look::Missing)) && !waits;
     let catalog = match looked {
         Ok(Look::Kept(kept)) => Ok(Some(*kept)),
         Ok(Look::Missing) if !probe_beside => catalog::obtain(&tested, false, observer),
@@ -222,7 +238,22 @@ fn prepare(
         observer.note(&format!("using few functions: {error:#}"));
         None
     });
-    Ok(Plan { config, tested, catalog, probe_beside, known, position, earlier: Counted::default() })
+    let (mut catalog, mut other_catalog) = (catalog, None);
+    if let (Some(kept), Some(other)) = (&mut catalog, &tested.other) {
+        let other = catalog::obtain(other, false, observer)?;
+        other.iter().for_each(|other| kept.catalog.keep_common(&other.catalog));
+        other_catalog = other.map(|other| other.path);
+    }
+    Ok(Plan {
+        config,
+        tested,
+        catalog,
+        other_catalog,
+        probe_beside,
+        known,
+        position,
+        earlier: Counted::default(),
+    })
 }
 
 /// The outcome of a campaign.

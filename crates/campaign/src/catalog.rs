@@ -148,7 +148,7 @@ fn place(tested: &Tested) -> anyhow::Result<PathBuf> {
 /// Probes the engine, with a new worker whenever a candidate crashes one.
 fn probe(tested: &Tested, draft: &mut Draft, observer: &mut dyn Observer) -> anyhow::Result<()> {
     let target = &tested.target;
-    let place = Workplace { hang_limit: HANG_LIMIT, ..tested.place.clone() };
+    let place = Workplace { hang_limit: HANG_LIMIT, other: None, ..tested.place.clone() };
     let began = Instant::now();
     observer.note(&format!("probing the functions and operators of {target} (once)"));
     for _ in 0..MOST_DEATHS {

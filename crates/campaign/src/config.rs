@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use dissent_core::generate::Policy;
 use dissent_core::guide;
-use dissent_core::oracle;
+use dissent_core::oracle::{self, versions};
 use dissent_core::seeds;
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +23,10 @@ use crate::scripts::{self, Seed};
 pub struct Config {
     /// The database to test: `sqlite`, `duckdb@1.5.6`, the URL of a server. A password in it is never written to disk.
     pub target: String,
+    /// Another version of the same engine: the same statements run there, too, and a different answer is a finding of
+    /// class `changed`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against: Option<String>,
     /// The oracles, by their names or by groups: `norec`, `tlp`, `all`.
     pub oracles: Vec<String>,
     /// Where all randomness starts: the same seed gives the same databases and queries.
@@ -79,6 +83,7 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             target: "sqlite".to_string(),
+            against: None,
             oracles: vec!["all".to_string()],
             seed: random(),
             repeatable: false,
@@ -114,7 +119,7 @@ impl Config {
         if self.jobs == 0 {
             bail!("a campaign needs at least one worker");
         }
-        self.oracles = choose_oracles(&self.oracles)?;
+        self.oracles = choose_oracles(&self.oracles, self.against.is_some())?;
         Policy::profile(&self.profile).context("invalid profile")?;
         self.seeds = scripts::files(&self.seeds)?;
         let paths = self.seeds.iter_mut().chain(&mut self.known).chain(&mut self.log_statements);
@@ -167,10 +172,17 @@ impl Config {
     }
 }
 
-/// Names and groups of oracles as names, in the order of [`oracle::all`].
-pub fn choose_oracles(words: &[String]) -> anyhow::Result<Vec<String>> {
+/// Names and groups of oracles as names, in the order of [`oracle::all`]. Where two versions are compared, the oracle that
+/// does so is the last of them.
+pub fn choose_oracles(words: &[String], against: bool) -> anyhow::Result<Vec<String>> {
     let mut chosen = Vec::new();
     for word in words {
+        if word == versions::NAME {
+            if !against {
+                bail!("the oracle '{word}' compares two versions: name the other one with --against");
+            }
+            continue;
+        }
         let meant = oracle::select(word);
         if meant.is_empty() {
             let names: Vec<&str> = oracle::all().iter().map(|oracle| oracle.name()).collect();
@@ -179,7 +191,8 @@ pub fn choose_oracles(words: &[String]) -> anyhow::Result<Vec<String>> {
         chosen.extend(meant.iter().map(|oracle| oracle.name()));
     }
     let all = oracle::all().iter().map(|oracle| oracle.name());
-    Ok(all.filter(|name| chosen.contains(name)).map(str::to_string).collect())
+    let all = all.filter(|name| chosen.contains(name)).chain(against.then_some(versions::NAME));
+    Ok(all.map(str::to_string).collect())
 }
 
 fn absolute(path: &Path) -> PathBuf {

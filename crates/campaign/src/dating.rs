@@ -5,14 +5,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use anyhow::{Context, bail};
-use dissent_core::finding::{Class, Finding};
+use dissent_core::finding::{Against, Class, Finding};
 use dissent_core::triage::{Chronicle, Status};
+use dissent_engine::{Source, Target};
 
 use crate::builds::Build;
 use crate::config::Config;
 use crate::observer::{Observer, Step};
 use crate::pool::Workplace;
 use crate::reducer::{Answer, Checker};
+use crate::tested::target_in_file;
 
 /// What each version does with each finding, as far as it had to be checked. Installed versions are always checked;
 /// others are downloaded only if they decide something. Of the configuration, only the number of jobs and the limits
@@ -28,7 +30,19 @@ pub fn date(
     observer: &mut (dyn Observer + Send),
 ) -> anyhow::Result<Vec<Chronicle>> {
     config.check_limits()?;
-    let dating = Dating { versions, config, observer: Mutex::new(observer) };
+    let others = compared(findings, config, &mut *observer)?;
+    date_with(findings, versions, others, config, observer)
+}
+
+/// The same, where the versions to compare with are at hand, by their names.
+pub(crate) fn date_with(
+    findings: &[&Finding],
+    versions: &[Build],
+    others: BTreeMap<String, Source>,
+    config: &Config,
+    observer: &mut (dyn Observer + Send),
+) -> anyhow::Result<Vec<Chronicle>> {
+    let dating = Dating { versions, config, others, observer: Mutex::new(observer) };
     let mut chronicles = dating.search(findings, Processes::Shared)?;
     if findings.len() == 1 {
         return Ok(chronicles);
@@ -50,6 +64,29 @@ pub fn date(
     Ok(chronicles)
 }
 
+/// The versions that findings were compared with, by their names. Each finding is still compared with its own, whatever
+/// version it is checked on.
+fn compared(
+    findings: &[&Finding],
+    config: &Config,
+    observer: &mut dyn Observer,
+) -> anyhow::Result<BTreeMap<String, Source>> {
+    let mut others = BTreeMap::new();
+    for Against { target: named, .. } in findings.iter().filter_map(|finding| finding.triage.against.as_ref())
+    {
+        if others.contains_key(named) {
+            continue;
+        }
+        let target = match &config.against {
+            Some(typed) => Target::parse(typed)?,
+            None => target_in_file(named)?,
+        };
+        let source = target.obtain(&mut |step| observer.note(&step.to_string()))?;
+        others.insert(named.clone(), source);
+    }
+    Ok(others)
+}
+
 /// Whether a version checks all findings in one process, or each in one of its own.
 #[derive(Clone, Copy, PartialEq)]
 enum Processes {
@@ -63,10 +100,15 @@ type Told = (usize, usize, Status);
 struct Dating<'a> {
     versions: &'a [Build],
     config: &'a Config,
+    others: BTreeMap<String, Source>,
     observer: Mutex<&'a mut (dyn Observer + Send)>,
 }
 
 impl Dating<'_> {
+    fn other_of(&self, finding: &Finding) -> Option<Source> {
+        finding.triage.against.as_ref().and_then(|against| self.others.get(&against.target)).cloned()
+    }
+
     fn search(&self, findings: &[&Finding], processes: Processes) -> anyhow::Result<Vec<Chronicle>> {
         let versions = self.versions;
         let mut chronicles = vec![Chronicle::new(versions.len()); findings.len()];
@@ -152,6 +194,7 @@ impl Round<'_, '_> {
             let fresh = || {
                 let place = Workplace {
                     source: source.clone(),
+                    other: self.dating.other_of(finding),
                     dialect: finding.dialect.clone(),
                     memory_bytes: self.dating.config.worker_memory,
                     hang_limit: self.dating.config.hang_limit,

@@ -37,6 +37,8 @@ pub struct Plan {
     pub tested: Tested,
     /// What the engine can compute, and the file with it.
     pub catalog: Option<KeptCatalog>,
+    /// The file of the version that is compared with.
+    pub other_catalog: Option<PathBuf>,
     /// It is not known yet, and to be found out while the hunt goes on.
     pub probe_beside: bool,
     /// Known bugs and behaviours of this version.
@@ -57,6 +59,7 @@ impl Plan {
             max_cases: slot.cases_left,
             avoid: self.avoid(),
             catalog,
+            other_catalog: self.other_catalog.clone(),
             corpus,
         }))
     }

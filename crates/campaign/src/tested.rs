@@ -2,12 +2,15 @@
 
 use anyhow::bail;
 use dissent_core::dialect::Dialect;
-use dissent_core::finding::{EngineNote, FINDING_FORMAT, Finding, Origin, Triage};
+use dissent_core::finding::{Against, EngineNote, FINDING_FORMAT, Finding, Origin, Triage};
+use dissent_core::guide;
+use dissent_core::oracle::versions;
 use dissent_engine::Target;
 
 use crate::config::Config;
 use crate::observer::Observer;
 use crate::pool::{self, Workplace};
+use crate::worker::older;
 use crate::worker::protocol::{Difference, Event, Task};
 
 /// Reads a target that stands in a file. A library by its path or a server by its address is refused: a finding or a
@@ -32,6 +35,8 @@ pub struct Tested {
     pub engine_version: String,
     /// Further details of the version, and how it was built.
     pub engine: EngineNote,
+    /// The version that it is compared with.
+    pub other: Option<Box<Tested>>,
     pub(crate) place: Workplace,
 }
 
@@ -39,15 +44,34 @@ impl Tested {
     /// Gets the engine that a configuration names, instrumented if its guide needs that, and opens it once in a
     /// process of its own: a library that crashes when it is loaded takes nothing with it.
     pub fn obtain(config: &Config, observer: &mut dyn Observer) -> anyhow::Result<Tested> {
+        let mut tested = Tested::obtain_one(config, observer)?;
+        if let Some(against) = &config.against {
+            let other = Config { target: against.clone(), guide: guide::Kind::None, ..config.clone() };
+            let other = Tested::obtain_one(&other, observer)?;
+            if other.place.dialect != tested.place.dialect {
+                bail!(
+                    "{} and {} are not versions of one engine; only those can be compared",
+                    tested.target,
+                    other.target
+                );
+            }
+            tested.place.other = Some(other.place.source.clone());
+            tested.other = Some(Box::new(other));
+        }
+        Ok(tested)
+    }
+
+    fn obtain_one(config: &Config, observer: &mut dyn Observer) -> anyhow::Result<Tested> {
         config.check_limits()?;
         let target = Target::parse(&config.target)?;
         let mut told = |step: dissent_engine::Step| observer.wait(&step.to_string());
         let source = match config.guide {
-            dissent_core::guide::Kind::Coverage => target.obtain_counting(&mut told)?,
+            guide::Kind::Coverage => target.obtain_counting(&mut told)?,
             _ => target.obtain(&mut told)?,
         };
         let place = Workplace {
             source,
+            other: None,
             dialect: target.dialect().to_string(),
             memory_bytes: config.worker_memory,
             hang_limit: config.hang_limit,
@@ -66,7 +90,7 @@ impl Tested {
         if let Err(error) = place.source.sweep() {
             observer.note(&error.to_string());
         }
-        Ok(Tested { target: target.to_string(), engine_version, engine, place })
+        Ok(Tested { target: target.to_string(), engine_version, engine, other: None, place })
     }
 
     /// The name of the dialect that it speaks.
@@ -74,13 +98,22 @@ impl Tested {
         &self.place.dialect
     }
 
-    /// The dialect of this version.
+    /// The dialect of this version, or of the one that it is compared with if that is older.
     pub fn dialect(&self) -> anyhow::Result<Dialect> {
-        Ok(Dialect::load(&self.place.dialect, &self.engine_version)?)
+        let other = self.other.as_ref().map(|other| other.engine_version.as_str());
+        Ok(Dialect::load(&self.place.dialect, older(&self.engine_version, other))?)
+    }
+
+    /// What a finding is told of the version that was compared with.
+    fn against(&self) -> Option<Against> {
+        let other = self.other.as_ref()?;
+        let (target, engine_version) = (other.target.clone(), other.engine_version.clone());
+        Some(Against { target, engine_version, wrong: None })
     }
 
     /// A difference as a finding, after so many checks.
     pub(crate) fn finding(&self, difference: Difference, checks: u64) -> Finding {
+        let against = self.against().filter(|_| difference.case.subject.oracle == versions::NAME);
         Finding {
             format: FINDING_FORMAT,
             target: self.target.clone(),
@@ -89,7 +122,7 @@ impl Tested {
             case: difference.case,
             evidence: difference.evidence,
             origin: Origin { checks, ..difference.origin },
-            triage: Triage { engine: self.engine.clone(), ..Triage::default() },
+            triage: Triage { engine: self.engine.clone(), against, ..Triage::default() },
         }
     }
 }

@@ -26,7 +26,8 @@ fn every_option(directory: &Path) -> Config {
     std::fs::write(&known, "").unwrap();
     Config {
         target: "sqlite@bundled".to_string(),
-        oracles: vec!["norec".to_string(), "tlp-where".to_string()],
+        against: Some("sqlite".to_string()),
+        oracles: ["norec", "tlp-where", "versions"].map(String::from).to_vec(),
         repeatable: true,
         seed: 77,
         jobs: if Config::default().jobs == 2 { 3 } else { 2 },

@@ -10,6 +10,7 @@ use clap::builder::PossibleValue;
 use clap::{Parser, Subcommand, ValueEnum};
 use dissent_campaign::{Config, read_profile, store};
 use dissent_core::guide;
+use dissent_core::oracle::versions;
 use dissent_core::report::export::{Exporter, exporters};
 
 use crate::help::{EXIT_CODES, MORE, TARGETS, VERSION};
@@ -102,6 +103,11 @@ const DEFAULT_TARGET: &str = "sqlite";
 pub struct HuntArgs {
     /// The database to test: an engine, a version of it, a library, the URL of a server [default: sqlite]
     pub target: Option<String>,
+
+    /// Another version of the same engine: the same statements run there, and what it answers differently is reported as
+    /// changed. Uses the oracle `versions` alone unless --oracles names others
+    #[arg(long, value_name = "TARGET")]
+    pub against: Option<String>,
 
     /// Stop after this time: 30s, 10m, 2h [default: until Ctrl-C]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
@@ -208,7 +214,8 @@ impl HuntArgs {
     /// Puts what was typed into a configuration: a new one, or that of a campaign to resume.
     pub fn fill(&self, config: &mut Config) -> anyhow::Result<()> {
         set(&mut config.target, &self.target);
-        set(&mut config.oracles, &self.oracles);
+        config.against = self.against.clone().or(config.against.take());
+        set(&mut config.oracles, &oracles_for(self.oracles.clone(), self.against.is_some()));
         set(&mut config.seed, &self.seed);
         config.repeatable |= self.seed.is_some() || self.log_statements.is_some();
         set(&mut config.jobs, &self.jobs.map(u64::from));
@@ -258,6 +265,11 @@ impl HuntArgs {
         }
         Ok(())
     }
+}
+
+/// Whoever compares two versions wants to know what changed, and nothing else unless it is named.
+fn oracles_for(typed: Option<Vec<String>>, against: bool) -> Option<Vec<String>> {
+    typed.or_else(|| against.then(|| vec![versions::NAME.to_string()]))
 }
 
 /// A finding of the newest campaign may be named without the way to it.
@@ -323,9 +335,14 @@ pub struct CheckArgs {
     #[arg(long, value_name = "TARGET", default_value = DEFAULT_TARGET)]
     pub target: String,
 
-    /// The oracles to use: names or groups (see `dissent oracles`), separated by commas
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "all")]
-    pub oracles: Vec<String>,
+    /// Another version of the same engine: every query is asked there, too, and what it answers differently is reported
+    /// as changed. Uses the oracle `versions` alone unless --oracles names others
+    #[arg(long, value_name = "TARGET")]
+    pub against: Option<String>,
+
+    /// The oracles to use: names or groups (see `dissent oracles`), separated by commas [default: all]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    oracles: Option<Vec<String>>,
 
     /// Keep what was found in this directory, reduced, as a hunt does; must not exist or be empty
     #[arg(long, value_name = "DIR")]
@@ -339,6 +356,16 @@ pub struct CheckArgs {
     pub limits: LimitArgs,
 }
 
+impl CheckArgs {
+    pub fn config(&self) -> Config {
+        let mut config = self.limits.config(&self.target);
+        config.against = self.against.clone();
+        set(&mut config.oracles, &oracles_for(self.oracles.clone(), self.against.is_some()));
+        config.known = self.known.clone();
+        config
+    }
+}
+
 #[derive(Debug, clap::Args)]
 pub struct ReplayArgs {
     /// The finding: its directory, its finding.json, or its name if the newest campaign has it
@@ -348,6 +375,10 @@ pub struct ReplayArgs {
     /// Another database to check it on [default: the one it was found on]
     #[arg(long, value_name = "TARGET")]
     pub target: Option<String>,
+
+    /// Another version to compare with, of a finding of class changed [default: the one it was compared with]
+    #[arg(long, value_name = "TARGET")]
+    pub against: Option<String>,
 
     #[command(flatten)]
     pub limits: LimitArgs,
@@ -446,6 +477,10 @@ pub struct ReduceArgs {
     #[arg(long, value_name = "TARGET")]
     pub target: Option<String>,
 
+    /// Another version to compare with, of a finding of class changed [default: the one it was compared with]
+    #[arg(long, value_name = "TARGET")]
+    pub against: Option<String>,
+
     /// How many smaller forms to try
     #[arg(long, value_name = "N", default_value = "20000", value_parser = clap::value_parser!(u64).range(1..))]
     pub checks: u64,
@@ -497,6 +532,10 @@ pub struct BisectArgs {
     /// first, and builds the one it is given, saying in its last line where
     #[arg(long, value_name = "DIR|COMMAND", conflicts_with_all = ["versions", "installed"])]
     pub builds: Option<String>,
+
+    /// Another version to compare with, of findings of class changed [default: the one they were compared with]
+    #[arg(long, value_name = "TARGET")]
+    pub against: Option<String>,
 
     /// How many versions to check side by side [default: the number of cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]

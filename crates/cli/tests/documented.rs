@@ -59,8 +59,10 @@ fn quick(words: &[String], finding: &str, number: usize) -> Option<Vec<String>> 
     }
     let mut words: Vec<String> = words.iter().map(|word| replaced(word, finding)).collect();
     for (at, word) in words.clone().iter().enumerate() {
-        let bundled =
-            at > 0 && words[at - 1] == "--target" || probing && at == 2 || command == "hunt" && at == 1;
+        let option = at.checked_sub(1).map_or("", |before| words[before].as_str());
+        let bundled = ["--target", "--against", "--baseline"].contains(&option)
+            || probing && at == 2
+            || command == "hunt" && at == 1;
         if bundled && !word.starts_with('-') {
             words[at] = "sqlite".to_string();
         }

@@ -10,6 +10,8 @@ use crate::subject::Subject;
 #[derive(Clone, Debug, Default)]
 pub struct Database {
     setup: Vec<Statement>,
+    /// The places of those that failed.
+    failed: Vec<usize>,
     state: State,
     history: Vec<Statement>,
 }
@@ -25,6 +27,11 @@ impl Database {
     /// The statements that build it: run again on an empty database, they should make the same one.
     pub fn setup(&self) -> &[Statement] {
         &self.setup
+    }
+
+    /// Whether the statement at this place of the setup failed when it ran.
+    pub(crate) fn has_failed(&self, at: usize) -> bool {
+        self.failed.contains(&at)
     }
 
     /// Its tables, columns, views and indexes.
@@ -79,6 +86,7 @@ impl Database {
 
     /// A statement belongs to what builds it, though it failed: what it left behind is part of the database.
     pub(crate) fn suffer(&mut self, statement: &Statement) {
+        self.failed.push(self.setup.len());
         self.setup.push(statement.clone());
     }
 
@@ -95,6 +103,7 @@ impl Database {
     /// Forgets what was built since, because it was dropped again. The history stays.
     pub(crate) fn rewind(&mut self, mark: Mark) {
         self.setup.truncate(mark.setup);
+        self.failed.retain(|at| *at < mark.setup);
         self.state = mark.state;
     }
 }

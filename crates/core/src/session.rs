@@ -1,6 +1,7 @@
 //! The one way to run a statement: journal it, run it, count it.
 
 mod account;
+mod other;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,6 +15,8 @@ use crate::finding::{Arm, ArmOutcome};
 use crate::render::render;
 use crate::sql::{DataType, Query, Statement, Value};
 pub use account::{Account, Checking, Purpose, Spent};
+pub use other::FromOther;
+use other::Other;
 
 /// Sees each statement before it runs, so that it is known if the engine crashes the process.
 pub trait Journal {
@@ -104,6 +107,8 @@ pub struct Session<'a> {
     /// What the next statements are run for.
     purpose: Purpose,
     database: Database,
+    /// Another version or build, which oracles can ask as well.
+    other: Option<Other<'a>>,
     sql: String,
 }
 
@@ -124,6 +129,7 @@ impl<'a> Session<'a> {
             validates_errors: true,
             purpose: Purpose::default(),
             database: Database::default(),
+            other: None,
             sql: String::new(),
         }
     }
@@ -151,6 +157,7 @@ impl<'a> Session<'a> {
     /// An empty database again.
     pub fn reset(&mut self) -> Result<(), Trouble> {
         self.database = Database::default();
+        self.other.iter_mut().for_each(Other::start_over);
         self.journal.reset();
         let purpose = self.purpose;
         if purpose == Purpose::Build {

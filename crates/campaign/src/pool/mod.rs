@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
-use dissent_engine::Source;
+use dissent_engine::{EngineError, Source};
 use serde::Serialize;
 
 use crate::observer::Doing;
@@ -41,9 +41,19 @@ fn check_interrupted() -> anyhow::Result<()> {
 #[derive(Clone, Debug)]
 pub struct Workplace {
     pub source: Source,
+    /// Another version that answers the same questions.
+    pub other: Option<Source>,
     pub dialect: String,
     pub memory_bytes: u64,
     pub hang_limit: Duration,
+}
+
+impl Workplace {
+    /// Drops what workers made on servers that go on without us.
+    pub fn leave(&self) -> Result<(), EngineError> {
+        self.source.leave()?;
+        self.other.as_ref().map_or(Ok(()), Source::leave)
+    }
 }
 
 /// One process of a pool; no two ever have the same.

@@ -56,6 +56,7 @@ impl Process {
         process.send(&Job {
             journal: system::inherited_path(memory.as_raw_fd()),
             source: place.source.clone(),
+            other: place.other.clone(),
             dialect: place.dialect.clone(),
             task: task.clone(),
         })?;

@@ -1,5 +1,6 @@
 //! Reduction in this process, checks in another: the passes lose nothing when the engine crashes.
 
+mod changed;
 mod checker;
 
 use std::time::Instant;
@@ -85,6 +86,7 @@ impl Job<'_> {
             Some((case, evidence)) => triage::signature(case, evidence),
             None => triage::signature(&smaller.case, &smaller.evidence),
         });
+        self.explain_change(&mut smaller)?;
         smaller.triage.with_defaults = self.with_defaults(&smaller, checker)?;
         if let Some(note) = &mut smaller.triage.reduction {
             // A clock tells no more than that.

@@ -8,21 +8,20 @@ use anyhow::{Context, anyhow};
 use dissent_core::catalog::Catalog;
 use dissent_core::confine::Place;
 use dissent_core::dialect::Dialect;
-use dissent_core::engine::Engine;
 use dissent_core::finding::{Evidence, Origin, Verdict};
 use dissent_core::generate::Policy;
 use dissent_core::guide::Entry;
 use dissent_core::oracle::{self, Oracle};
-use dissent_core::session::{Counts, Session};
+use dissent_core::session::Counts;
 use dissent_core::subject::TestCase;
 use dissent_core::walk::{Lesson, Trail, Walk, Watcher};
 
-use super::JournalWriter;
 use super::corpus::CorpusStore;
 use super::fault::Fault;
 use super::journal::Journal;
 use super::protocol::{Difference, Event, Events, HuntTask, Label, Tally};
 use super::trace::{TracedEngine, Tracer};
+use super::{Engines, JournalWriter};
 use crate::system;
 
 /// Four times a second is often enough for a progress line and costs nothing.
@@ -31,37 +30,41 @@ const PROGRESS_NANOS: u64 = 250_000_000;
 pub fn run(
     task: &HuntTask,
     place: Place,
-    engine: Box<dyn Engine + '_>,
+    engines: Engines,
     mut dialect: Dialect,
     writer: JournalWriter,
     events: &mut Events,
 ) -> anyhow::Result<()> {
     if let Some(path) = &task.catalog {
-        dialect.learn(&read_catalog(path)?);
+        let mut catalog = read_catalog(path)?;
+        if let Some(other) = &task.other_catalog {
+            catalog.keep_common(&read_catalog(other)?);
+        }
+        dialect.learn(&catalog);
     }
     if writer.fault == Some(Fault::Start) {
         std::process::abort();
     }
     let Some(path) = task.config.statement_log(task.worker) else {
-        let mut engine = engine;
-        return walk(task, place, &mut *engine, &dialect, writer, events);
+        return walk(task, place, engines, &dialect, writer, events);
     };
     let mut log = StatementLog::append(&path)?;
-    walk(task, place, &mut TracedEngine { engine, tracer: &mut log }, &dialect, writer, events)?;
+    let traced = Box::new(TracedEngine { engine: engines.engine, tracer: &mut log });
+    walk(task, place, Engines { engine: traced, other: engines.other }, &dialect, writer, events)?;
     log.finish().with_context(|| format!("cannot write statements to {}", path.display()))
 }
 
 fn walk(
     task: &HuntTask,
     place: Place,
-    engine: &mut dyn Engine,
+    mut engines: Engines,
     dialect: &Dialect,
     mut writer: JournalWriter,
     events: &mut Events,
 ) -> anyhow::Result<()> {
     let config = &task.config;
     let journal = writer.journal.clone();
-    let mut session = Session::new(engine, dialect, &mut writer, system::nanos);
+    let mut session = engines.session(dialect, &mut writer);
     session.validates_errors = config.error_validation;
     let oracles = oracles(&config.oracles)?;
     let calm = (!task.avoid.is_empty()).then(|| dialect.without(&task.avoid.features, &task.avoid.functions));

@@ -19,9 +19,9 @@ use std::rc::Rc;
 
 use anyhow::{Context, anyhow, bail};
 use dissent_core::confine::{Confinement, Place};
-use dissent_core::dialect::Dialect;
+use dissent_core::dialect::{Dialect, Version};
 use dissent_core::engine::{Engine, Reply};
-use dissent_core::session::{Journal as StatementJournal, Purpose};
+use dissent_core::session::{Journal as StatementJournal, Purpose, Session};
 use dissent_core::sql::Value;
 use dissent_core::subject::TestCase;
 
@@ -99,23 +99,30 @@ fn perform(job: Job, input: StdinLock, events: &mut Events) -> anyhow::Result<()
     }
     let writer = JournalWriter { journal: Rc::new(Journal::open(&job.journal)?), fault };
     let mut engine = job.source.open()?;
-    let mut dialect = Dialect::load(&job.dialect, engine.version())?;
+    let other = job.other.as_ref().map(|other| other.open()).transpose()?;
+    let oldest = older(engine.version(), other.as_ref().map(|other| other.version()));
+    let mut dialect = Dialect::load(&job.dialect, oldest)?;
     dialect.discover(&mut engine).map_err(|trouble| anyhow!(trouble))?;
     let about = match job.task {
         Task::Open => about(&mut *engine, &dialect),
         _ => None,
     };
-    let place = if job.source.is_shared() { Place::SharedServer } else { Place::OwnEngine };
+    let is_shared = job.source.is_shared() || job.other.is_some_and(|other| other.is_shared());
+    let place = if is_shared { Place::SharedServer } else { Place::OwnEngine };
     events.send(&Event::Ready { engine_version: engine.version().to_string(), about })?;
     match job.task {
         Task::Open => Ok(()),
-        Task::Hunt(task) => hunt::run(&task, place, engine, dialect, writer, events),
+        Task::Hunt(task) => hunt::run(&task, place, Engines { engine, other }, dialect, writer, events),
         Task::Probe { skip } => probe::run(skip, engine, &dialect, writer, events),
-        Task::CheckSubjects(task) => subjects::run(&task, place, engine, &dialect, writer, input, events),
-        Task::CheckScripts(task) => scripts::run(&task, place, engine, &dialect, writer, events),
+        Task::CheckSubjects(task) => {
+            subjects::run(&task, place, Engines { engine, other }, &dialect, writer, input, events)
+        }
+        Task::CheckScripts(task) => {
+            scripts::run(&task, place, Engines { engine, other }, &dialect, writer, events)
+        }
         Task::Replay { case, origin } => {
             confined(&case, place, &dialect)?;
-            replay::run(&case, origin, engine, &dialect, writer, events)
+            replay::run(&case, origin, Engines { engine, other }, &dialect, writer, events)
         }
     }
 }
@@ -126,6 +133,29 @@ fn confined(case: &TestCase, place: Place, dialect: &Dialect) -> anyhow::Result<
         Some(why) => bail!("a statement of the finding is refused: {why}"),
         None => Ok(()),
     }
+}
+
+/// The engine under test, and the version that it is compared with.
+pub struct Engines<'a> {
+    pub engine: Box<dyn Engine + 'a>,
+    pub other: Option<Box<dyn Engine + 'a>>,
+}
+
+impl Engines<'_> {
+    pub fn session<'s>(&'s mut self, dialect: &'s Dialect, writer: &'s mut JournalWriter) -> Session<'s> {
+        let mut session = Session::new(&mut *self.engine, dialect, writer, system::nanos);
+        if let Some(other) = &mut self.other {
+            session.compare_with(&mut **other);
+        }
+        session
+    }
+}
+
+/// Of two versions the one whose SQL both understand.
+pub fn older<'a>(version: &'a str, other: Option<&'a str>) -> &'a str {
+    other.into_iter().fold(version, |oldest, other| {
+        if Version::parse(other) < Version::parse(oldest) { other } else { oldest }
+    })
 }
 
 /// All that an engine says of its version and build.

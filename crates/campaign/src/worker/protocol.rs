@@ -24,6 +24,8 @@ pub struct Job {
     /// Where the worker finds its journal.
     pub journal: String,
     pub source: Source,
+    /// Another version to compare with.
+    pub other: Option<Source>,
     pub dialect: String,
     pub task: Task,
 }
@@ -60,6 +62,8 @@ pub struct HuntTask {
     pub avoid: Avoid,
     /// The file with the engine's catalog; without it, the dialect's own functions are used.
     pub catalog: Option<PathBuf>,
+    /// The same of the version that it is compared with.
+    pub other_catalog: Option<PathBuf>,
     /// Where what is new is kept.
     pub corpus: PathBuf,
 }

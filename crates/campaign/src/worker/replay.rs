@@ -2,31 +2,31 @@
 
 use anyhow::{Context, anyhow};
 use dissent_core::dialect::Dialect;
-use dissent_core::engine::{Engine, Reply};
+use dissent_core::engine::Reply;
 use dissent_core::finding::{Arm, Origin};
 use dissent_core::oracle;
 use dissent_core::session::Session;
 use dissent_core::subject::TestCase;
 use dissent_core::walk;
 
-use super::JournalWriter;
 use super::protocol::{CheckOutcome, Event, Events, Replayed};
 use super::trace::{TracedEngine, Tracer};
-use crate::system;
+use super::{Engines, JournalWriter};
 
 pub fn run(
     case: &TestCase,
     origin: Origin,
-    engine: Box<dyn Engine>,
+    engines: Engines,
     dialect: &Dialect,
     mut writer: JournalWriter,
     events: &mut Events,
 ) -> anyhow::Result<()> {
     writer.journal.begin_case(origin.database, origin.case);
     let mut recorder = Recorder { setup_left: case.setup.len(), ..Recorder::default() };
-    let mut engine = TracedEngine { engine, tracer: &mut recorder };
-    let mut session = Session::new(&mut engine, dialect, &mut writer, system::nanos);
-    let outcome = check(case, &mut session)?;
+    let traced = Box::new(TracedEngine { engine: engines.engine, tracer: &mut recorder });
+    let mut engines = Engines { engine: traced, other: engines.other };
+    let outcome = check(case, &mut engines.session(dialect, &mut writer))?;
+    drop(engines);
     let replayed = Replayed { setup_failures: recorder.setup_failures, ran: recorder.ran, outcome };
     Ok(events.send(&Event::Replayed(Box::new(replayed)))?)
 }

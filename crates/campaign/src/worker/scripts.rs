@@ -4,22 +4,19 @@ use anyhow::anyhow;
 use dissent_core::check;
 use dissent_core::confine::{Confinement, Place};
 use dissent_core::dialect::Dialect;
-use dissent_core::engine::Engine;
 use dissent_core::finding::{Evidence, Origin, Verdict};
 use dissent_core::import;
-use dissent_core::session::Session;
 use dissent_core::subject::TestCase;
 use dissent_core::walk::Watcher;
 
 use super::journal::Journal;
 use super::protocol::{Difference, Event, Events, Label, ScriptsTask, Tally};
-use super::{JournalWriter, hunt};
-use crate::system;
+use super::{Engines, JournalWriter, hunt};
 
 pub fn run(
     task: &ScriptsTask,
     place: Place,
-    mut engine: Box<dyn Engine>,
+    mut engines: Engines,
     dialect: &Dialect,
     mut writer: JournalWriter,
     events: &mut Events,
@@ -27,7 +24,7 @@ pub fn run(
     let oracles = hunt::oracles(&task.oracles)?;
     let confinement = Confinement::new(dialect, place);
     let journal = writer.journal.clone();
-    let mut session = Session::new(&mut *engine, dialect, &mut writer, system::nanos);
+    let mut session = engines.session(dialect, &mut writer);
     for (number, script) in task.scripts.iter().enumerate().skip(task.skip) {
         let mut reporter =
             Reporter { journal: &journal, events: &mut *events, tally: Tally::default(), lost: None };

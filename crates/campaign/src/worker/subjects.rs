@@ -5,28 +5,27 @@ use std::io::BufRead;
 use anyhow::{Context, anyhow};
 use dissent_core::confine::Place;
 use dissent_core::dialect::Dialect;
-use dissent_core::engine::Engine;
 use dissent_core::oracle;
 use dissent_core::session::Session;
 use dissent_core::subject::TestCase;
 use dissent_core::walk::{self, Rebuilt};
 
 use super::protocol::{CheckOutcome, Checked, Event, Events, SubjectsTask};
-use super::{JournalWriter, confined};
+use super::{Engines, JournalWriter, confined};
 use crate::system;
 
 /// Ends when the input does.
 pub fn run(
     task: &SubjectsTask,
     place: Place,
-    mut engine: Box<dyn Engine>,
+    mut engines: Engines,
     dialect: &Dialect,
     mut writer: JournalWriter,
     subjects: impl BufRead,
     events: &mut Events,
 ) -> anyhow::Result<()> {
     writer.journal.begin_case(task.origin.database, task.origin.case);
-    let mut session = Session::new(&mut *engine, dialect, &mut writer, system::nanos);
+    let mut session = engines.session(dialect, &mut writer);
     for (number, line) in subjects.lines().enumerate() {
         let case: TestCase = serde_json::from_str(&line?)?;
         // Those that follow are made of the first one.

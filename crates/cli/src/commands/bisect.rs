@@ -80,6 +80,7 @@ fn of_campaign(args: &BisectArgs) -> anyhow::Result<u8> {
 fn config(args: &BisectArgs) -> Config {
     let mut config = Config::default();
     config.jobs = args.jobs.map_or(config.jobs, u64::from);
+    config.against = args.against.clone();
     args.limits.fill(&mut config);
     config
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use anyhow::bail;
-use dissent_campaign::{Bug, Config, Difference, Observer, ScriptCheck, Step, read_scripts, store};
+use dissent_campaign::{Bug, Difference, Observer, ScriptCheck, Step, Tested, read_scripts, store};
 use dissent_core::finding::Finding;
 use dissent_core::report;
 
@@ -18,7 +18,7 @@ pub fn run(args: CheckArgs) -> anyhow::Result<u8> {
     if let Some(directory) = &args.out {
         store::check_vacant(directory)?;
     }
-    let config = Config { oracles: args.oracles, known: args.known, ..args.limits.config(&args.target) };
+    let config = args.config();
     let mut line = LiveLine::new();
     let check = ScriptCheck::run(&config, scripts, &mut line)?;
     let mut out = String::new();
@@ -47,10 +47,11 @@ fn summarise(check: &ScriptCheck, out: &mut String) {
     let read = || check.read.iter().flatten();
     let _ = writeln!(
         out,
-        "{} on {} (version {}): {}, {} checked",
+        "{} on {} (version {}){}: {}, {} checked",
         counted(check.scripts.len() as u64, "script"),
         check.tested.target,
         check.tested.engine_version,
+        compared(&check.tested),
         counted(read().map(|read| read.statements as u64).sum(), "statement"),
         counted(read().map(|read| read.queries.len() as u64).sum(), "query"),
     );
@@ -64,6 +65,13 @@ fn summarise(check: &ScriptCheck, out: &mut String) {
     if check.unstable > 0 {
         let _ = writeln!(out, "  differences that did not hold on a fresh database: {}", check.unstable);
     }
+}
+
+/// ` against duckdb (version 1.5.6)`, where two versions are compared.
+pub fn compared(tested: &Tested) -> String {
+    tested.other.as_ref().map_or_else(String::new, |other| {
+        format!(" against {} (version {})", other.target, other.engine_version)
+    })
 }
 
 /// One line per remark, with the place of the first statement that it is about.

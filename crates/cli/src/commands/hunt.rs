@@ -87,9 +87,10 @@ fn introduce(campaign: &Campaign) {
         _ => config.oracles.join(", "),
     };
     let line = format!(
-        "hunting {} (version {}) with {oracles}; seed {}, {}; findings go to {}",
+        "hunting {} (version {}){} with {oracles}; seed {}, {}; findings go to {}",
         tested.target,
         tested.engine_version,
+        super::check::compared(tested),
         config.seed,
         counted(config.jobs, "worker"),
         campaign.directory().display(),

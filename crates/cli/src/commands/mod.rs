@@ -53,6 +53,7 @@ pub fn run(command: Command) -> anyhow::Result<u8> {
 fn obtain_for(
     finding: &Finding,
     target: Option<&str>,
+    against: Option<&str>,
     limits: &LimitArgs,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<Tested> {
@@ -63,5 +64,14 @@ fn obtain_for(
     if target.dialect() != finding.dialect {
         bail!("the finding is in the dialect of {}, which {target} does not speak", finding.dialect);
     }
-    Tested::obtain(&limits.config(named), observer)
+    let mut config = limits.config(named);
+    config.against = match (against, &finding.triage.against) {
+        (Some(typed), Some(_)) => Some(typed.to_string()),
+        (Some(_), None) => {
+            bail!("the finding does not compare two versions, so --against says nothing about it")
+        }
+        (None, Some(written)) => Some(target_in_file(&written.target)?.to_string()),
+        (None, None) => None,
+    };
+    Tested::obtain(&config, observer)
 }

@@ -55,7 +55,8 @@ fn reduce_one(
     mut finding: Finding,
 ) -> anyhow::Result<Result<String, String>> {
     let mut line = LiveLine::new();
-    let tested = obtain_for(&finding, args.target.as_deref(), &args.limits, &mut line)?;
+    let tested =
+        obtain_for(&finding, args.target.as_deref(), args.against.as_deref(), &args.limits, &mut line)?;
     let dialect = tested.dialect()?;
     finding.target = tested.target.clone();
     finding.engine_version = tested.engine_version.clone();

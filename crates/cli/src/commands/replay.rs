@@ -13,18 +13,25 @@ use crate::progress::LiveLine;
 
 pub fn run(args: ReplayArgs) -> anyhow::Result<u8> {
     let finding = record::read(&args.finding)?;
-    let tested = obtain_for(&finding, args.target.as_deref(), &args.limits, &mut LiveLine::new())?;
+    let tested = obtain_for(
+        &finding,
+        args.target.as_deref(),
+        args.against.as_deref(),
+        &args.limits,
+        &mut LiveLine::new(),
+    )?;
     let replayed = replay(&finding, &tested)?;
     let mut out = String::new();
     let _ = writeln!(
         out,
-        "{} ({}), found on {} (version {}), replayed on {} (version {})",
+        "{} ({}), found on {} (version {}), replayed on {} (version {}){}",
         finding.evidence.class,
         finding.case.subject.oracle,
         finding.target,
         finding.engine_version,
         tested.target,
-        tested.engine_version
+        tested.engine_version,
+        super::check::compared(&tested)
     );
     let size = finding.case.setup.len();
     let _ = writeln!(out, "setup: {size} statement{}", if size == 1 { "" } else { "s" });

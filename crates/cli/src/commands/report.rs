@@ -94,7 +94,7 @@ fn check_newest(found: &mut Found, args: &ReportArgs) -> anyhow::Result<()> {
     let Found { finding, directory, dialect, .. } = found;
     // By the name of the dialect alone: whatever target the file names is not asked.
     let target = finding.dialect.clone();
-    let tested = obtain_for(finding, Some(&target), &args.limits, &mut LiveLine::new())?;
+    let tested = obtain_for(finding, Some(&target), None, &args.limits, &mut LiveLine::new())?;
     let fails = match replay(finding, &tested)? {
         Replay::Fatal { .. } => true,
         Replay::Checked(replayed) => match replayed.outcome {

@@ -103,6 +103,11 @@ impl Operation {
         self.unusable.is_none()
     }
 
+    /// Whether it is the same thing to compute, in another catalog.
+    fn is_like(&self, other: &Operation) -> bool {
+        self.kind == other.kind && self.name == other.name && self.form == other.form
+    }
+
     /// Something that crashed the whole process while it was probed.
     pub fn fatal(name: Name, kind: OperationKind, detail: String) -> Operation {
         let unusable = Some(Unusable { why: Why::Crashes, detail });
@@ -190,6 +195,16 @@ impl Catalog {
     /// How many different names the usable operations have.
     pub fn usable_names(&self) -> usize {
         self.usable().map(|operation| &*operation.name).collect::<std::collections::BTreeSet<&str>>().len()
+    }
+
+    /// Draws only what another engine can compute, too. Operations keep their numbers.
+    pub fn keep_common(&mut self, other: &Catalog) {
+        for operation in self.operations.iter_mut().filter(|operation| operation.is_usable()) {
+            if !other.usable().any(|theirs| theirs.is_like(operation)) {
+                let detail = format!("not in {}", other.engine_version);
+                operation.unusable = Some(Unusable { why: Why::NotDrawn, detail });
+            }
+        }
     }
 
     /// Whether it was made for this engine, by this version of Dissent.

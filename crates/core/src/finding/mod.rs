@@ -216,6 +216,8 @@ pub enum Class {
     ErrorDivergence,
     /// Equal values that are spelled or typed in different ways.
     Representation,
+    /// Two versions answer differently; which of them is right, if only one is, the difference does not say.
+    Changed,
 }
 
 impl Class {
@@ -229,6 +231,7 @@ impl Class {
             Class::InternalError => "internal-error",
             Class::ErrorDivergence => "error-divergence",
             Class::Representation => "representation",
+            Class::Changed => "changed",
         }
     }
 }
@@ -271,6 +274,27 @@ pub struct Finding {
     pub triage: Triage,
 }
 
+/// The other of two versions that were compared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Against {
+    /// The target as the user named it, without credentials.
+    pub target: String,
+    /// The version that it says it has.
+    pub engine_version: String,
+    /// Which of the two is wrong, where another oracle shows that on one of them alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wrong: Option<WrongVersion>,
+}
+
+/// The wrong one of two versions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WrongVersion {
+    /// That version.
+    pub engine_version: String,
+    /// The oracle that disagrees with itself there, and not on the other.
+    pub oracle: String,
+}
+
 /// The version of `finding.json` that is written. Format 1 is read as well.
 pub const FINDING_FORMAT: u32 = 2;
 
@@ -295,6 +319,9 @@ pub struct Triage {
     /// What is known of the engine that was tested beyond its version.
     #[serde(default, skip_serializing_if = "EngineNote::is_empty")]
     pub engine: EngineNote,
+    /// The version that it was compared with, of a finding of class `changed`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against: Option<Against>,
 }
 
 /// What an engine says of itself, and where it came from.

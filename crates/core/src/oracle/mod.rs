@@ -15,6 +15,7 @@ pub mod storage;
 pub(crate) mod tests;
 pub mod tlp;
 pub mod valscope;
+pub mod versions;
 
 use std::collections::BTreeSet;
 
@@ -152,9 +153,11 @@ pub(crate) fn every_choice() -> impl Iterator<Item = &'static dyn Named> {
     all().iter().flat_map(|oracle| oracle.choices().iter().copied())
 }
 
-/// An oracle by its exact name, also the one that is always on and proposes nothing.
+/// An oracle by its exact name, also those that are not among [`all`]: the one that is always on and proposes nothing,
+/// and the one that needs a second version.
 pub fn by_name(name: &str) -> Option<&'static dyn Oracle> {
-    all().iter().copied().chain([&crash::Crash as &dyn Oracle]).find(|oracle| oracle.name() == name)
+    let others: [&dyn Oracle; 2] = [&crash::Crash, &versions::Versions];
+    all().iter().copied().chain(others).find(|oracle| oracle.name() == name)
 }
 
 /// The oracles that a user's word stands for: a name, a group (`tlp` for all `tlp-…`), or `all`.

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use super::script::{Script, is_harm};
 use super::title::capitalised;
 use super::{failure, one_line, plans, results, sentence, title};
-use crate::dialect::Dialect;
-use crate::finding::{Arm, ArmOutcome, Failure, Finding, History};
+use crate::dialect::{Dialect, Version};
+use crate::finding::{Against, Arm, ArmOutcome, Failure, Finding, History};
 
 /// The whole issue, with its title.
 pub fn report(finding: &Finding, dialect: &Dialect) -> String {
@@ -49,6 +49,10 @@ fn versions(finding: &Finding, dialect: &Dialect) -> String {
         let _ = write!(out, ", {}", one_line(built));
     }
     out.push('\n');
+    if let Some(against) = &finding.triage.against {
+        out += &compared(finding, against, dialect);
+        return out.trim_end().replace('\n', "  \n") + "\n";
+    }
     if let Some(history) = &finding.triage.history {
         let _ = writeln!(out, "**Affected:** {}", super::history(history));
     }
@@ -64,6 +68,32 @@ fn versions(finding: &Finding, dialect: &Dialect) -> String {
     }
     // Two spaces at the end of a line keep the next one on a line of its own.
     out.trim_end().replace('\n', "  \n") + "\n"
+}
+
+/// The other version, which of the two is wrong, and between which versions the answer changed.
+fn compared(finding: &Finding, against: &Against, dialect: &Dialect) -> String {
+    let mut out =
+        format!("**Compared with:** {} {}\n", dialect.engine.title, one_line(&against.engine_version));
+    if let Some(wrong) = &against.wrong {
+        let _ = writeln!(out, "**Wrong:** {}, as {} shows there alone", wrong.engine_version, wrong.oracle);
+    }
+    if let Some((before, since)) =
+        finding.triage.history.as_ref().and_then(|history| changed(finding, history))
+    {
+        let _ = writeln!(out, "**Changed:** in {since}, or after {before}");
+    }
+    out
+}
+
+/// The last version that answers as the older one does, and the first that was checked after it.
+fn changed<'a>(finding: &Finding, history: &'a History) -> Option<(&'a str, &'a str)> {
+    let against = finding.triage.against.as_ref()?;
+    // Versions count as failing where they differ from the other one.
+    let older = Version::parse(&finding.engine_version) < Version::parse(&against.engine_version);
+    match older {
+        true => Some((&history.last_bad, history.first_good.as_ref()?)),
+        false => Some((history.last_good.as_ref()?, &history.first_bad)),
+    }
 }
 
 fn harm(finding: &Finding) -> String {

@@ -28,7 +28,7 @@ const NAMES_NO_PLACE: [&str; 1] = ["malformed"];
 /// What the engine says, of a failure that is known by that.
 fn words(evidence: &Evidence) -> Vec<String> {
     match (evidence.class, evidence.error()) {
-        (Class::InternalError | Class::ErrorDivergence, Some(error)) => error.words(),
+        (Class::InternalError | Class::ErrorDivergence | Class::Changed, Some(error)) => error.words(),
         _ => Vec::new(),
     }
 }

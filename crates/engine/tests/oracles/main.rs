@@ -22,3 +22,4 @@ mod rowid;
 mod storage;
 mod tlp;
 mod valscope;
+mod versions;

@@ -71,7 +71,7 @@ fn class_tag(class: Class) -> String {
         Class::WrongRows | Class::WrongValues => "bad",
         Class::Crash | Class::Hang => "grave",
         Class::InternalError => "warn",
-        Class::ErrorDivergence | Class::Representation => "plain",
+        Class::ErrorDivergence | Class::Representation | Class::Changed => "plain",
     };
     format!("<span class=\"tag {tone}\">{}</span>", class.name().replace('-', " "))
 }

@@ -1,0 +1,94 @@
+//! What else can be said of a difference between two versions: which of them is wrong, and when the answer changed.
+
+use std::collections::BTreeMap;
+
+use dissent_core::database::Database;
+use dissent_core::finding::{Class, Finding, WrongVersion};
+use dissent_core::oracle::{self, Given};
+use dissent_core::sql::Query;
+use dissent_core::subject::TestCase;
+
+use super::{Answer, Checker, Job};
+use crate::builds::released_versions;
+use crate::config::Config;
+use crate::dating::date_with;
+use crate::pool::Workplace;
+
+/// Questions that other oracles make of one query; some would go on with every setting.
+const MOST_QUESTIONS: usize = 100;
+
+impl Job<'_> {
+    /// Adds both to a finding that compares two versions.
+    pub(super) fn explain_change(&self, finding: &mut Finding) -> anyhow::Result<()> {
+        let wrong = self.wrong_version(finding)?;
+        let Some(against) = &mut finding.triage.against else { return Ok(()) };
+        against.wrong = wrong;
+        // Servers take too long to start: `bisect` asks them.
+        if self.dialect.engine.port.is_none() {
+            self.date(finding)?;
+        }
+        Ok(())
+    }
+
+    /// The version on which another oracle finds the same query wrong, if it is right on the other.
+    fn wrong_version(&self, finding: &Finding) -> anyhow::Result<Option<WrongVersion>> {
+        let (Some(against), Some(other)) = (&finding.triage.against, &self.place.other) else {
+            return Ok(None);
+        };
+        let Some(query) = finding.case.subject.query() else { return Ok(None) };
+        let here = Workplace { other: None, ..self.place.clone() };
+        let there = Workplace { source: other.clone(), ..here.clone() };
+        let [mut here, mut there] =
+            [here, there].map(|place| Checker::new(place, finding.origin, Class::WrongRows));
+        for question in self.questions(&finding.case, query) {
+            let [here, there] = [is_wrong(&mut here, &question)?, is_wrong(&mut there, &question)?];
+            let version = match (here, there) {
+                (Some(true), Some(false)) => &finding.engine_version,
+                (Some(false), Some(true)) => &against.engine_version,
+                _ => continue,
+            };
+            let (engine_version, oracle) = (version.clone(), question.subject.oracle);
+            return Ok(Some(WrongVersion { engine_version, oracle }));
+        }
+        Ok(None)
+    }
+
+    /// What other oracles ask about a query.
+    fn questions(&self, case: &TestCase, query: &Query) -> Vec<TestCase> {
+        let database = Database::of(&case.setup, self.dialect);
+        let given = Given { query, state: database.state(), dialect: self.dialect };
+        let subjects = oracle::all().iter().flat_map(|oracle| oracle.adopt(&given));
+        let question = |subject| TestCase { setup: case.setup.clone(), subject };
+        subjects.map(question).take(MOST_QUESTIONS).collect()
+    }
+
+    /// Between which of the versions on this machine the answer changed.
+    fn date(&self, finding: &mut Finding) -> anyhow::Result<()> {
+        let (Some(against), Some(other)) = (&finding.triage.against, &self.place.other) else {
+            return Ok(());
+        };
+        let versions = released_versions(&finding.dialect, None, true)?;
+        let config = Config {
+            jobs: 1,
+            worker_memory: self.place.memory_bytes,
+            hang_limit: self.place.hang_limit,
+            ..Config::default()
+        };
+        let others = BTreeMap::from([(against.target.clone(), other.clone())]);
+        let chronicles = date_with(&[finding], &versions, others, &config, &mut ())?;
+        let names: Vec<&str> = versions.iter().map(|version| version.name.as_str()).collect();
+        finding.triage.history = chronicles.first().and_then(|chronicle| chronicle.history(&names));
+        Ok(())
+    }
+}
+
+/// Whether a version answers wrongly; none: that cannot be told.
+fn is_wrong(checker: &mut Checker, question: &TestCase) -> anyhow::Result<Option<bool>> {
+    Ok(match checker.check(question)? {
+        Answer::Fails { evidence, .. } => {
+            matches!(evidence.class, Class::WrongRows | Class::WrongValues).then_some(true)
+        }
+        Answer::Holds { setup_failures } => setup_failures.is_empty().then_some(false),
+        Answer::CannotTell { .. } => None,
+    })
+}

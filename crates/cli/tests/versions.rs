@@ -1,0 +1,92 @@
+//! `--against`: the same statements on two versions.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use support::{dissent, only_finding, run};
+
+/// Right since 3.32.0; wrong in the same way however the question is put.
+const SCRIPT: &str = "CREATE TABLE t0(c0);
+CREATE INDEX i0 ON t0(c0 DESC);
+INSERT INTO t0 VALUES (NULL), (0);
+SELECT 'unrelated' FROM t0;
+SELECT 0 WHERE 1 NOT IN (SELECT c0 FROM t0);
+";
+
+fn script(directory: &Path) {
+    fs::write(directory.join("null.sql"), SCRIPT).unwrap();
+}
+
+#[test]
+fn a_query_that_two_versions_answer_differently_has_changed() {
+    let directory = tempfile::tempdir().unwrap();
+    script(directory.path());
+    let check = |args: &[&str]| run(dissent(directory.path()).args(["check", "null.sql"]).args(args));
+
+    let same = check(&["--against", "sqlite"]);
+    assert_eq!(same.code, Some(0), "{}\n{}", same.stdout, same.stderr);
+    let old = ["--target", "sqlite@3.30.1", "--against", "sqlite"];
+    let said = check(&old);
+    assert_eq!(said.code, Some(1), "{}\n{}", said.stdout, said.stderr);
+    assert!(said.stdout.contains("null.sql:5: changed (versions)"), "{}", said.stdout);
+    assert!(!said.stdout.contains("null.sql:4"), "{}", said.stdout);
+
+    let kept = check(&[&old[..], &["--out", "out"]].concat());
+    assert_eq!(kept.code, Some(1), "{}\n{}", kept.stdout, kept.stderr);
+    let finding = only_finding(&directory.path().join("out"));
+    let report = fs::read_to_string(finding.join("report.md")).unwrap();
+    assert!(report.contains("**Compared with:** SQLite 3.5"), "{report}");
+
+    // Replayed with both versions, as the finding names them; or with others, as they are typed.
+    let replay = |args: &[&str]| run(dissent(directory.path()).arg("replay").arg(&finding).args(args));
+    let again = replay(&[]);
+    assert_eq!(again.code, Some(1), "{}\n{}", again.stdout, again.stderr);
+    assert!(again.stdout.contains("still fails (changed)"), "{}", again.stdout);
+    assert_eq!(replay(&["--against", "sqlite@3.30.1"]).code, Some(0));
+    assert_eq!(replay(&["--target", "sqlite"]).code, Some(0));
+
+    // An intended change is accepted like any other behaviour.
+    let add = ["known", "add", "--accepted", "--reason", "as the notes of 3.32.0 say", "--file", "mine.toml"];
+    assert_eq!(run(dissent(directory.path()).args(add).arg(&finding)).code, Some(0));
+    let accepted = check(&[&old[..], &["--out", "again", "--known", "mine.toml"]].concat());
+    assert_eq!(accepted.code, Some(0), "{}\n{}", accepted.stdout, accepted.stderr);
+}
+
+#[test]
+fn a_hunt_compares_two_versions() {
+    let directory = tempfile::tempdir().unwrap();
+    let hunt = |target: &str, more: &[&str]| {
+        let args = ["hunt", target, "--against", "sqlite", "--seed", "1", "--jobs", "1", "--plain"];
+        run(dissent(directory.path()).args(args).args(more))
+    };
+    let old = hunt("sqlite@3.30.1", &["--max-findings", "1", "--max-cases", "3000", "--out", "old"]);
+    assert_eq!(old.code, Some(1), "{}\n{}", old.stdout, old.stderr);
+    assert!(old.stderr.contains("against sqlite (version 3."), "{}", old.stderr);
+    let bugs = fs::read_to_string(directory.path().join("old/bugs.json")).unwrap();
+    assert!(bugs.contains("\"changed\""), "{bugs}");
+
+    let same = hunt("sqlite", &["--max-cases", "400", "--out", "same"]);
+    assert_eq!(same.code, Some(0), "{}\n{}", same.stdout, same.stderr);
+    assert!(same.stdout.contains("by 1 oracle"), "{}", same.stdout);
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    script(directory.path());
+    let check = |args: &[&str]| run(dissent(directory.path()).args(["check", "null.sql"]).args(args));
+    check(&["--against", "duckdb@0.0.1"]).refused_with("DuckDB 0.0.1 is not available");
+    check(&["--oracles", "versions"]).refused_with("name the other one with --against");
+    check(&["--against", "sqlite:path=/nowhere.so"]).refused_with("no such file: /nowhere.so");
+
+    let old = ["--target", "sqlite@3.30.1", "--against", "sqlite", "--out", "out"];
+    assert_eq!(check(&old).code, Some(1));
+    let path = only_finding(&directory.path().join("out")).join("finding.json");
+    let text = fs::read_to_string(&path).unwrap();
+    let foreign = text.replacen("\"target\": \"sqlite\"", "\"target\": \"sqlite:path=/nowhere.so\"", 1);
+    assert_ne!(text, foreign);
+    fs::write(&path, foreign).unwrap();
+    run(dissent(directory.path()).arg("replay").arg(&path)).refused_with("on the command line");
+}
