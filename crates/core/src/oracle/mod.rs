@@ -3,6 +3,7 @@
 pub mod crash;
 pub mod edc;
 pub mod epsc;
+pub mod identities;
 pub mod index;
 pub mod joinequiv;
 pub mod kit;
@@ -145,6 +146,7 @@ pub fn all() -> &'static [&'static dyn Oracle] {
         &storage::Storage,
         &plan::Plan,
         &order::Order,
+        &identities::Identities,
     ]
 }
 

@@ -44,6 +44,8 @@ pub struct Table {
     pub columns: Arc<Vec<Column>>,
     /// Tables a view reads, as often as it does; they cannot be dropped while it stands.
     pub reads: Vec<Name>,
+    /// How a view was made; none once something that it may name was renamed.
+    pub view: Option<Arc<CreateView>>,
     /// Divided by a column: no key without it.
     pub partitioned: bool,
     /// An INSERT or UPDATE may violate something: a key, a CHECK.
@@ -294,6 +296,7 @@ impl State {
             rows,
             columns: Arc::new(columns),
             reads,
+            view: Some(Arc::new(view.clone())),
             constrained: false,
             keyed: false,
             unreplaceable: false,
@@ -372,6 +375,7 @@ impl State {
             unreplaceable: checked || columns.iter().any(|column| column.not_null),
             columns: Arc::new(columns),
             reads: Vec::new(),
+            view: None,
             constrained,
             keyed,
         });
@@ -396,6 +400,7 @@ impl State {
         for index in self.indexes.iter_mut().filter(|index| index.table == *table) {
             index.definition = None;
         }
+        self.tables.iter_mut().for_each(|table| table.view = None);
         match action {
             AlterAction::RenameTable(to) => {
                 self.note_name(to);

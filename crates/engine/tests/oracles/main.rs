@@ -13,6 +13,7 @@ mod crash;
 mod edc;
 mod epsc;
 mod gate;
+mod identities;
 mod index;
 mod joinequiv;
 mod norec;

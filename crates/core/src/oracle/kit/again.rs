@@ -2,8 +2,9 @@
 //! table. The change is made between the two queries, shown between them in a report, and undone whatever happens.
 
 use super::arms::Arms;
+use super::forms::{self, Equals};
+use super::gate;
 use super::judge::{self, Equality};
-use super::{freedom, gate};
 use crate::engine::{ErrorClass, Reply, Stop};
 use crate::finding::Verdict;
 use crate::session::Session;
@@ -111,15 +112,5 @@ pub fn settle(
     if let Some(verdict) = arms.unanswered(&alone, session)? {
         return Ok(verdict);
     }
-    let (first, second) = (arms.rows(0), arms.rows(1));
-    let Some(difference) = judge::compare(first, second, equality(query)) else {
-        return Ok(Verdict::pass(first));
-    };
-    if judge::compare(&judge::rounded(first), &judge::rounded(second), equality(query)).is_none() {
-        return Ok(Verdict::skip("floats differ only by rounding"));
-    }
-    if let Some(reason) = freedom::left_open(query, session.database().state(), session.dialect()) {
-        return Ok(Verdict::skip(reason));
-    }
-    arms.differ(difference, &alone, session)
+    forms::settle(arms, [query, query], Equals::Open, &alone, session)
 }

@@ -2,9 +2,11 @@
 
 pub mod again;
 pub mod arms;
+pub mod forms;
 pub mod freedom;
 pub mod gate;
 pub mod given;
 pub mod judge;
+pub mod place;
 pub mod twin;
 pub mod validate;
