@@ -221,7 +221,7 @@ impl Summary {
         let Counted { tally, worker_cpu_seconds, .. } = &results.counted;
         let share = |nanos: u64| (nanos as f64 / (tally.wall_nanos as f64).max(1.0)).min(1.0);
         Summary {
-            target: config.target.clone(),
+            target: tested.public_target.clone(),
             engine_version: tested.engine_version.clone(),
             running: results.running.clone(),
             seed: config.seed,

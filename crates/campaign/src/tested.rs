@@ -31,6 +31,8 @@ pub fn target_in_file(named: &str) -> anyhow::Result<Target> {
 pub struct Tested {
     /// As the user named it, without credentials.
     pub target: String,
+    /// The same for reports: of a server, neither its address nor who logs in.
+    pub public_target: String,
     /// The version that the engine says it has.
     pub engine_version: String,
     /// Further details of the version, and how it was built.
@@ -90,7 +92,8 @@ impl Tested {
         if let Err(error) = place.source.sweep() {
             observer.note(&error.to_string());
         }
-        Ok(Tested { target: target.to_string(), engine_version, engine, other: None, place })
+        let (target, public_target) = (target.to_string(), target.public());
+        Ok(Tested { target, public_target, engine_version, engine, other: None, place })
     }
 
     /// The name of the dialect that it speaks.
@@ -116,7 +119,7 @@ impl Tested {
         let against = self.against().filter(|_| difference.case.subject.oracle == versions::NAME);
         Finding {
             format: FINDING_FORMAT,
-            target: self.target.clone(),
+            target: self.public_target.clone(),
             dialect: self.place.dialect.clone(),
             engine_version: self.engine_version.clone(),
             case: difference.case,

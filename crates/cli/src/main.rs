@@ -9,6 +9,7 @@ mod help;
 mod numbers;
 mod progress;
 mod screen;
+mod secrets;
 mod settings;
 mod summary;
 mod suspicions;
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
 /// What was typed, and what `dissent.toml` says beside it.
 fn read_arguments() -> anyhow::Result<Result<Args, clap::Error>> {
     let (command, typed) = (Args::command(), std::env::args_os().collect::<Vec<_>>());
+    secrets::conceal(&typed);
     let matches = match command.clone().try_get_matches_from(&typed) {
         Ok(matches) => matches,
         Err(usage) => return Ok(Err(usage)),
@@ -66,7 +68,7 @@ fn read_arguments() -> anyhow::Result<Result<Args, clap::Error>> {
 }
 
 fn explain(error: &anyhow::Error) -> ExitCode {
-    let _ = writeln!(std::io::stderr(), "dissent: {error:#}");
+    let _ = writeln!(std::io::stderr(), "dissent: {}", secrets::hide(&format!("{error:#}")));
     ExitCode::from(TROUBLE)
 }
 
@@ -80,7 +82,7 @@ fn explain_usage(error: &clap::Error) -> ExitCode {
         let _ = error.print();
         return ExitCode::from(TROUBLE);
     }
-    let text = error.render().to_string();
+    let text = secrets::hide(&error.render().to_string());
     let _ = write!(std::io::stderr(), "dissent: {}", text.strip_prefix("error: ").unwrap_or(&text));
     ExitCode::from(TROUBLE)
 }

@@ -20,7 +20,7 @@ const MOST_SUSPICIONS: usize = 4;
 const INDENT: usize = 11;
 
 /// What `dissent hunt` prints at its end, in lines of at most so many columns.
-pub fn text(summary: &Summary, directory: &str, width: usize) -> String {
+pub fn text(summary: &Summary, directory: &str, target: Option<&str>, width: usize) -> String {
     let mut page = Page { out: String::new(), width };
     page.row("tested", &tested(summary));
     page.row("ran", &ran(summary));
@@ -32,7 +32,7 @@ pub fn text(summary: &Summary, directory: &str, width: usize) -> String {
     page.row("found", &found(summary));
     bugs(summary, directory, &mut page);
     suspicious(summary, directory, &mut page);
-    next(summary, directory, &mut page);
+    next(summary, directory, target, &mut page);
     page.out
 }
 
@@ -153,17 +153,19 @@ fn suspicious(summary: &Summary, directory: &str, page: &mut Page) {
     }
 }
 
-fn next(summary: &Summary, directory: &str, page: &mut Page) {
+fn next(summary: &Summary, directory: &str, target: Option<&str>, page: &mut Page) {
     page.head("Next:");
     let directory = shell_word(directory);
     if let Some(first) = summary.new_findings().next() {
         // The newest campaign in its usual place needs no way to its findings.
         let usual = directory.starts_with("dissent-out/");
         let name = if usual { first.id.clone() } else { shell_word(&first.directory) };
-        page.command(&format!("dissent replay {name}"), "checks the first one again");
+        let target = target.map(|target| format!(" --target {}", shell_word(target))).unwrap_or_default();
+        page.command(&format!("dissent replay {name}{target}"), "checks the first one again");
     }
     if summary.waiting > 0 {
-        page.command(&format!("dissent hunt --resume {directory}"), "reduces what is left and goes on");
+        let target = target.map(|target| format!(" {}", shell_word(target))).unwrap_or_default();
+        page.command(&format!("dissent hunt{target} --resume {directory}"), "reduces what is left and goes on");
     }
     page.command(&format!("dissent stats oracles {directory}"), "what each oracle did");
 }
@@ -264,13 +266,13 @@ mod tests {
 
     #[test]
     fn the_page_says_what_was_tested_found_and_suspicious() {
-        insta::assert_snapshot!(text(&with_bugs(), DIRECTORY, 80));
+        insta::assert_snapshot!(text(&with_bugs(), DIRECTORY, None, 80));
     }
 
     #[test]
     fn a_quiet_hunt_has_a_short_page() {
         let quiet = Summary { skips: BTreeMap::new(), worker_failures: Vec::new(), unstable: 0, ..summary() };
-        insta::assert_snapshot!(text(&quiet, DIRECTORY, 80));
+        insta::assert_snapshot!(text(&quiet, DIRECTORY, None, 80));
     }
 
     #[test]
@@ -282,7 +284,7 @@ mod tests {
             summary.checks.insert(name.into(), 0);
         }
         for width in [80, 100, 132] {
-            let page = text(&summary, DIRECTORY, width);
+            let page = text(&summary, DIRECTORY, None, width);
             let commands = |line: &&str| line.trim_start().starts_with("dissent ");
             for line in page.lines().filter(|line| !commands(line)) {
                 assert!(line.chars().count() <= width, "{width}: {line}");

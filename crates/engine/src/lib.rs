@@ -24,6 +24,7 @@ mod spell;
 pub mod sqlite;
 mod store;
 mod target;
+mod tls;
 mod url;
 
 pub use confine::{Confinement, User};
@@ -34,3 +35,4 @@ pub use product::{Product, products};
 pub use source::Source;
 pub use store::{Available, State, cache_directory, remove, versions};
 pub use target::{Step, Target};
+pub use url::{hide_password, hide_passwords};

@@ -11,7 +11,7 @@ use crate::source::{Location, Source};
 use crate::store::package::{self, Release};
 use crate::store::{Available, State, Store, Wanted, existing_file};
 use crate::target::Step;
-use crate::url::ServerUrl;
+use crate::url::{ServerUrl, hide_password};
 use crate::{EngineError, own};
 
 /// An engine: what its dialect's file says of it, the driver named there, and the versions that can be obtained.
@@ -48,12 +48,16 @@ static PRODUCTS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     Files::built_in().names().map(entry).collect()
 });
 
+/// What other programs begin the address of a server with.
+const ALIASES: [(&str, &str); 1] = [("postgresql", "postgres")];
+
 /// Every engine, sorted by name.
 pub fn products() -> impl Iterator<Item = &'static Product> {
     PRODUCTS.iter().filter_map(Entry::product)
 }
 
 pub(crate) fn by_name(name: &str) -> Result<&'static Product, EngineError> {
+    let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| name);
     let entry = PRODUCTS.iter().find(|entry| entry.name == name);
     entry.and_then(Entry::product).ok_or_else(|| EngineError::UnknownEngine {
         name: name.to_string(),
@@ -97,7 +101,10 @@ impl Product {
         } else if let Some(address) = self.address().filter(|start| self.is_address(start, rest)) {
             self.server(&address, rest)
         } else {
-            Err(EngineError::MalformedTarget { target: format!("{}{rest}", self.name), forms: self.forms() })
+            Err(EngineError::MalformedTarget {
+                target: hide_password(&format!("{}{rest}", self.name)),
+                forms: self.forms(),
+            })
         }
     }
 
@@ -264,7 +271,7 @@ mod tests {
         let product: &'static Product = Box::leak(Box::new(Product::read(&files, "yellowbase").unwrap()));
         assert_eq!(product.address().as_deref(), Some("yellowbase://"));
         let Choice::Server(url) = product.choose("://me:s3cret@host/app").unwrap() else { panic!() };
-        assert_eq!(url.to_string(), "yellowbase://me:***@host/app");
+        assert_eq!(url.to_string(), "yellowbase://me@host/app");
         assert_eq!(
             product.choose("@2.1").unwrap_err().to_string(),
             "YellowBase cannot be downloaded; use yellowbase://USER:PASSWORD@HOST:PORT/DATABASE (a running server)"

@@ -6,6 +6,7 @@ use anyhow::{Context, bail};
 use dissent_campaign::{Campaign, Config, Outcome};
 use dissent_core::oracle;
 use dissent_core::report::export;
+use dissent_engine::Target;
 
 use crate::args::{HuntArgs, SummaryFormat};
 use crate::ending;
@@ -22,6 +23,7 @@ pub fn run(args: HuntArgs) -> anyhow::Result<u8> {
     ending::ask_first(campaign.stop_flag());
     introduce(&campaign);
     let directory = campaign.directory().display().to_string();
+    let target = named_again(campaign.config())?;
     let outcome = match args.is_live() && screen::is_fit() {
         true => campaign_on_screen(campaign, progress)?,
         false => {
@@ -30,7 +32,7 @@ pub fn run(args: HuntArgs) -> anyhow::Result<u8> {
             outcome
         }
     };
-    print(&outcome, args.summary, &directory)?;
+    print(&outcome, args.summary, &directory, target.as_deref())?;
     if let Some(path) = &args.junit {
         let junit = export::by_name("junit").context("no exporter for JUnit")?;
         super::report::write(directory.as_ref(), junit, path)?;
@@ -62,11 +64,24 @@ fn prepare(args: &HuntArgs, progress: &mut HuntProgress) -> anyhow::Result<Campa
     filled.and(campaign)
 }
 
-fn print(outcome: &Outcome, format: SummaryFormat, directory: &str) -> anyhow::Result<()> {
+/// A target that its findings do not name, or not so that a replay trusts it.
+fn named_again(config: &Config) -> anyhow::Result<Option<String>> {
+    let target = Target::parse(&config.target)?;
+    Ok((!target.is_release()).then(|| target.to_string()))
+}
+
+fn print(
+    outcome: &Outcome,
+    format: SummaryFormat,
+    directory: &str,
+    target: Option<&str>,
+) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     match format {
         SummaryFormat::Json => out.write_all(outcome.summary.json()?.as_bytes())?,
-        SummaryFormat::Text => write!(out, "\n{}", summary::text(&outcome.summary, directory, page_width()))?,
+        SummaryFormat::Text => {
+            write!(out, "\n{}", summary::text(&outcome.summary, directory, target, page_width()))?
+        }
     }
     Ok(out.flush()?)
 }

@@ -58,7 +58,7 @@ fn reduce_one(
     let tested =
         obtain_for(&finding, args.target.as_deref(), args.against.as_deref(), &args.limits, &mut line)?;
     let dialect = tested.dialect()?;
-    finding.target = tested.target.clone();
+    finding.target = tested.public_target.clone();
     finding.engine_version = tested.engine_version.clone();
     let before = (finding.case.setup.len(), Weight::of(&finding.case, &dialect).tokens);
     let allowance = Allowance { checks: args.checks, time: args.time };

@@ -38,6 +38,9 @@ pub struct Descriptor {
     /// What comes before its own version in what it answers, which begins with the version it imitates.
     #[serde(default)]
     pub version_after: Option<String>,
+    /// A word that is in what it answers when it is asked for its version, and in that of no relative.
+    #[serde(default)]
+    pub version_says: Option<String>,
     /// How a session limits the time of its statements. Absent: they are interrupted from outside.
     #[serde(default)]
     pub time_limit: Option<TimeLimit>,

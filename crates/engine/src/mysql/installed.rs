@@ -6,8 +6,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use mysql::Conn;
-
 use super::Login;
 use crate::EngineError;
 use crate::confine::Confinement;
@@ -168,7 +166,7 @@ impl Installed {
         let log = home.path().join("log");
         let mut server = Server::start(command, Confinement::default(), &log).map_err(io)?;
         let login = Login::private(socket);
-        let attempt = || match Conn::new(login.options(Duration::from_secs(10))) {
+        let attempt = || match login.connect(Duration::from_secs(10)) {
             Ok(_) => Ok(()),
             Err(error) => Err(error.to_string()),
         };
@@ -353,7 +351,7 @@ impl Installed {
 /// The first name that OceanBase does not know takes it five seconds: no statement of a check should be that one.
 fn warm_up(login: &Login) {
     use mysql::prelude::Queryable;
-    let _ = Conn::new(login.options(START_LIMIT)).and_then(|mut conn| conn.query_drop("SELECT unknown_name"));
+    let _ = login.connect(START_LIMIT).and_then(|mut conn| conn.query_drop("SELECT unknown_name"));
 }
 
 fn option(name: &str, path: &Path) -> OsString {

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use mysql::OptsBuilder;
+use mysql::{Conn, OptsBuilder, SslOpts};
 
 use crate::product::Product;
+use crate::tls::{Mode, Tls};
 use crate::url::ServerUrl;
 
 /// Never printed: it holds a password.
@@ -14,6 +15,7 @@ pub struct Login {
     address: Address,
     user: String,
     password: Option<String>,
+    tls: Tls,
     /// What the names of our databases contain.
     pub mark: Option<String>,
 }
@@ -27,7 +29,8 @@ enum Address {
 impl Login {
     /// A server of our own, which trusts whoever reaches its socket.
     pub fn private(socket: PathBuf) -> Login {
-        Login { address: Address::Socket(socket), user: "root".to_string(), password: None, mark: None }
+        let tls = Tls { mode: Mode::Disable, root: None };
+        Login { address: Address::Socket(socket), user: "root".to_string(), password: None, tls, mark: None }
     }
 
     /// Somebody's server.
@@ -42,12 +45,35 @@ impl Login {
             address,
             user: url.user().or_else(|| engine.user.clone()).unwrap_or_default(),
             password: url.password(),
+            tls: url.tls(),
             mark: url.mark.clone(),
         }
     }
 
-    /// How to connect; every read is given up after `patience`.
-    pub fn options(&self, patience: Duration) -> OptsBuilder {
+    /// Connects; every read is given up after `patience`.
+    pub fn connect(&self, patience: Duration) -> mysql::Result<Conn> {
+        let options = self.options(patience);
+        let encrypted = match (&self.address, self.tls.mode) {
+            (Address::Socket(_), _) | (_, Mode::Disable) => return Conn::new(options),
+            (_, Mode::VerifyFull) => SslOpts::default(),
+            // The client that we use would trust whatever any public authority has signed.
+            (_, Mode::VerifyCa) => {
+                let unsupported = "sslmode=verify-ca is not supported here; use verify-full";
+                return Err(mysql::Error::IoError(std::io::Error::other(unsupported)));
+            }
+            _ => SslOpts::default().with_danger_accept_invalid_certs(true),
+        };
+        let root = self.tls.root.clone().map(std::borrow::Cow::Owned);
+        match Conn::new(options.clone().ssl_opts(Some(encrypted.with_root_cert_path(root)))) {
+            // It cannot, or it can nothing that we can too.
+            Err(mysql::Error::DriverError(_) | mysql::Error::TlsError(_)) if self.tls.mode == Mode::Prefer => {
+                Conn::new(options)
+            }
+            connected => connected,
+        }
+    }
+
+    fn options(&self, patience: Duration) -> OptsBuilder {
         let options = OptsBuilder::new()
             .user(Some(&self.user))
             .pass(self.password.as_ref())

@@ -17,7 +17,7 @@ use dissent_core::sql::{DataType, Value};
 use mysql::prelude::{Protocol, Queryable};
 use mysql::{Conn, Params, QueryResult};
 
-use crate::product::Product;
+use crate::product::{self, Product};
 use crate::{EngineError, own};
 pub(crate) use driver::Mysql;
 use installed::{Installed, Running};
@@ -80,7 +80,11 @@ impl MysqlEngine {
         let unusable = |error: mysql::Error| product.not_started(told(&error));
         let mut conn = engine.connect().map_err(unusable)?;
         let version: Option<String> = conn.query_first("SELECT VERSION()").map_err(unusable)?;
-        engine.version = version_in(product.descriptor.own_version(&version.unwrap_or_default()));
+        let version = version.unwrap_or_default();
+        if let Some(mistake) = mistaken(product, &version).filter(|_| engine.running.is_none()) {
+            return Err(product.not_started(mistake));
+        }
+        engine.version = version_in(product.descriptor.own_version(&version));
         engine.conn = Some(conn);
         engine.reset().map_err(|Trouble(reason)| product.not_started(reason))?;
         Ok(engine)
@@ -91,7 +95,7 @@ impl MysqlEngine {
     }
 
     fn connect(&self) -> mysql::Result<Conn> {
-        Conn::new(self.login.options(self.patience()))
+        self.login.connect(self.patience())
     }
 
     /// A connection as if it had just been made, to a server that runs.
@@ -206,9 +210,20 @@ impl MysqlEngine {
     }
 }
 
+/// What is wrong with taking a server that says this is its version for this product.
+fn mistaken(product: &Product, version: &str) -> Option<String> {
+    let says = |product: &Product| product.descriptor.version_says.as_deref().map(|word| version.contains(word));
+    let other = |other: &&Product| other.descriptor.version_says != product.descriptor.version_says;
+    if let Some(other) = product::products().filter(other).find(|other| says(other) == Some(true)) {
+        let address = other.address().unwrap_or_default();
+        return Some(format!("the server is {} ({version}); use {address}", other.title()));
+    }
+    (says(product) == Some(false)).then(|| format!("the server is not {} ({version})", product.title()))
+}
+
 /// The names of all databases of a server that this login sees.
 fn databases(login: &Login) -> Result<Vec<String>, String> {
-    let names = Conn::new(login.options(GRACE + GRACE)).and_then(|mut conn| {
+    let names = login.connect(GRACE + GRACE).and_then(|mut conn| {
         own::wait_until_made(|create| {
             let running =
                 format!("SELECT 1 FROM information_schema.processlist WHERE info LIKE '{create}%' LIMIT 1");
@@ -220,7 +235,7 @@ fn databases(login: &Login) -> Result<Vec<String>, String> {
 }
 
 fn drop_database(login: &Login, name: &str) -> Result<(), String> {
-    let dropped = Conn::new(login.options(GRACE + GRACE))
+    let dropped = login.connect(GRACE + GRACE)
         .and_then(|mut conn| conn.query_drop(format!("DROP DATABASE IF EXISTS {name}")));
     dropped.map_err(|error| told(&error))
 }

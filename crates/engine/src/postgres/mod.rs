@@ -71,6 +71,7 @@ impl Host {
             user: url.user().or_else(|| descriptor.user.clone()).unwrap_or_default(),
             password: url.password(),
             database: url.database().or_else(|| descriptor.database.clone()).unwrap_or_default(),
+            tls: url.tls(),
             version_parameter: descriptor.version_parameter.clone(),
         };
         let address = Address::of(&url.host(), url.port().or(descriptor.port).unwrap_or_default());

@@ -11,6 +11,7 @@ use super::wire::{Address, Login, Wire};
 use crate::EngineError;
 use crate::confine::{Confinement, User};
 use crate::server::{Home, Server, copy_tree};
+use crate::tls::Tls;
 
 /// The superuser of private servers, who may log in without a password, and the database that is always there.
 const USER: &str = "postgres";
@@ -62,7 +63,13 @@ fn confinement(user: Option<User>) -> Confinement {
 
 /// As whom to log in to a private server.
 pub fn login() -> Login {
-    Login { user: USER.to_string(), password: None, database: USER.to_string(), version_parameter: None }
+    Login {
+        user: USER.to_string(),
+        password: None,
+        database: USER.to_string(),
+        tls: Tls::default(),
+        version_parameter: None,
+    }
 }
 
 /// What a server of this name does wrong when it is started.

@@ -16,8 +16,11 @@ use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
 use postgres_protocol::message::backend::{DataRowBody, ErrorResponseBody, Message, RowDescriptionBody};
 use postgres_protocol::message::frontend;
+use rustls::pki_types::ServerName;
+use rustls::{ClientConnection, StreamOwned};
 
 use super::{sqlstate, value};
+use crate::tls::{Mode, Tls};
 
 /// Where a server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +45,7 @@ pub struct Login {
     pub password: Option<String>,
     /// The database that is always there.
     pub database: String,
+    pub tls: Tls,
     /// By what a server tells its own version that also tells the one it imitates.
     pub version_parameter: Option<String>,
 }
@@ -63,32 +67,66 @@ const TEXT_FORMAT: i16 = 0;
 enum Stream {
     Unix(UnixStream),
     Tcp(TcpStream),
+    Tls(Box<StreamOwned<ClientConnection, TcpStream>>),
 }
 
 impl Stream {
-    fn connect(address: &Address, limit: Duration) -> io::Result<Stream> {
-        Ok(match address {
-            Address::Socket(path) => Stream::Unix(UnixStream::connect(path)?),
-            Address::Tcp { host, port } => {
-                let mut last = io::Error::new(ErrorKind::NotFound, "the host has no address");
-                for address in (host.as_str(), *port).to_socket_addrs()? {
-                    match TcpStream::connect_timeout(&address, limit) {
-                        Ok(stream) => {
-                            stream.set_nodelay(true)?;
-                            return Ok(Stream::Tcp(stream));
-                        }
-                        Err(error) => last = error,
-                    }
+    fn connect(address: &Address, tls: &Tls, limit: Duration) -> io::Result<Stream> {
+        let (host, port) = match address {
+            Address::Socket(path) => return Ok(Stream::Unix(UnixStream::connect(path)?)),
+            Address::Tcp { host, port } => (host, *port),
+        };
+        let plain = || Stream::reach(host, port, limit);
+        if tls.mode == Mode::Disable {
+            return plain().map(Stream::Tcp);
+        }
+        match Stream::encrypted(plain()?, host, tls) {
+            Ok(stream) => Ok(stream),
+            Err(_) if tls.mode == Mode::Prefer => plain().map(Stream::Tcp),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn reach(host: &str, port: u16, limit: Duration) -> io::Result<TcpStream> {
+        let mut last = io::Error::new(ErrorKind::NotFound, "the host has no address");
+        for address in (host, port).to_socket_addrs()? {
+            match TcpStream::connect_timeout(&address, limit) {
+                Ok(stream) => {
+                    stream.set_nodelay(true)?;
+                    stream.set_read_timeout(Some(limit))?;
+                    return Ok(stream);
                 }
-                return Err(last);
+                Err(error) => last = error,
             }
-        })
+        }
+        Err(last)
+    }
+
+    /// Asks the server to encrypt the connection. One that cannot and need not goes on without.
+    fn encrypted(mut stream: TcpStream, host: &str, tls: &Tls) -> io::Result<Stream> {
+        let mut request = BytesMut::new();
+        frontend::ssl_request(&mut request);
+        stream.write_all(&request)?;
+        let mut answer = [0];
+        stream.read_exact(&mut answer)?;
+        match answer {
+            [b'S'] => {}
+            [b'N'] if tls.mode == Mode::Prefer => return Ok(Stream::Tcp(stream)),
+            _ => return Err(io::Error::other("the server does not support TLS, which sslmode asks for")),
+        }
+        let name = ServerName::try_from(host.to_string()).map_err(io::Error::other)?;
+        let config = tls.client().map_err(io::Error::other)?;
+        let mut connection = ClientConnection::new(config, name).map_err(io::Error::other)?;
+        // Here, so that a certificate that is refused is told before anything is sent.
+        connection.complete_io(&mut stream)?;
+        Ok(Stream::Tls(Box::new(StreamOwned::new(connection, stream))))
     }
 
     fn set_limit(&self, limit: Duration) -> io::Result<()> {
         match self {
             Stream::Unix(stream) => stream.set_read_timeout(Some(limit)),
             Stream::Tcp(stream) => stream.set_read_timeout(Some(limit)),
+            Stream::Tls(stream) => stream.sock.set_read_timeout(Some(limit)),
         }
     }
 
@@ -96,6 +134,7 @@ impl Stream {
         match self {
             Stream::Unix(stream) => stream.read(buffer),
             Stream::Tcp(stream) => stream.read(buffer),
+            Stream::Tls(stream) => stream.read(buffer),
         }
     }
 
@@ -103,12 +142,14 @@ impl Stream {
         match self {
             Stream::Unix(stream) => stream.write_all(bytes),
             Stream::Tcp(stream) => stream.write_all(bytes),
+            Stream::Tls(stream) => stream.write_all(bytes).and_then(|()| stream.flush()),
         }
     }
 }
 
 pub struct Wire {
     address: Address,
+    tls: Tls,
     stream: Stream,
     limit: Duration,
     incoming: BytesMut,
@@ -129,9 +170,10 @@ impl Wire {
         database: &str,
         limit: Duration,
     ) -> Result<Wire, String> {
-        let stream = Stream::connect(address, limit).map_err(|error| error.to_string())?;
+        let stream = Stream::connect(address, &login.tls, limit).map_err(|error| error.to_string())?;
         let mut wire = Wire {
             address: address.clone(),
+            tls: login.tls.clone(),
             stream,
             limit: Duration::ZERO,
             incoming: BytesMut::with_capacity(16 << 10),
@@ -333,7 +375,7 @@ impl Wire {
         let Some((process, key)) = self.cancel else { return };
         let mut request = BytesMut::new();
         frontend::cancel_request(process, key, &mut request);
-        if let Ok(mut stream) = Stream::connect(&self.address, self.limit) {
+        if let Ok(mut stream) = Stream::connect(&self.address, &self.tls, self.limit) {
             let _ = stream.write_all(&request);
         }
     }
