@@ -29,7 +29,10 @@ const REDUCTION: Allowance = Allowance { checks: 5_000, time: Duration::from_sec
 pub fn read_scripts(paths: &[PathBuf]) -> anyhow::Result<Vec<Script>> {
     let mut scripts = Vec::new();
     for path in scripts::files(paths)? {
-        let name = path.display().to_string();
+        let name = match path == Path::new(scripts::STANDARD_INPUT) {
+            true => "standard input".to_string(),
+            false => path.display().to_string(),
+        };
         let texts = import::scripts(&name, &scripts::read(&path)?);
         scripts.extend(texts.into_iter().map(|text| Script { name: name.clone(), text }));
     }

@@ -50,8 +50,14 @@ pub fn files(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
+/// What stands for standard input.
+pub const STANDARD_INPUT: &str = "-";
+
 /// The text of a script.
 pub fn read(path: &Path) -> anyhow::Result<String> {
+    if path == Path::new(STANDARD_INPUT) {
+        return std::io::read_to_string(std::io::stdin()).context("cannot read standard input");
+    }
     let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
     String::from_utf8(bytes).with_context(|| format!("{} is not UTF-8", path.display()))
 }

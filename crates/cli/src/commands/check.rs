@@ -10,7 +10,7 @@ use dissent_core::finding::Finding;
 use dissent_core::report;
 
 use crate::args::CheckArgs;
-use crate::numbers::{counted, grouped};
+use crate::numbers::{counted, grouped, times};
 use crate::progress::LiveLine;
 
 pub fn run(args: CheckArgs) -> anyhow::Result<u8> {
@@ -63,7 +63,8 @@ fn summarise(check: &ScriptCheck, out: &mut String) {
     }
     verdicts(check, out);
     if check.unstable > 0 {
-        let _ = writeln!(out, "  differences that did not hold on a fresh database: {}", check.unstable);
+        let unstable = grouped(check.unstable as u64);
+        let _ = writeln!(out, "  differences that did not hold on a fresh database: {unstable}");
     }
 }
 
@@ -77,7 +78,9 @@ pub fn compared(tested: &Tested) -> String {
 /// One line per remark, with the place of the first statement that it is about.
 fn remarks(what: &str, script: &str, remarks: &[(usize, String)], out: &mut String) {
     let mut places: BTreeMap<&str, (usize, u64)> = BTreeMap::new();
-    for (line, remark) in remarks {
+    let remarks: Vec<(usize, String)> =
+        remarks.iter().map(|(line, remark)| (*line, without_place(remark))).collect();
+    for (line, remark) in &remarks {
         let (first, count) = places.entry(remark).or_insert((*line, 0));
         (*first, *count) = ((*first).min(*line), *count + 1);
     }
@@ -90,6 +93,11 @@ fn remarks(what: &str, script: &str, remarks: &[(usize, String)], out: &mut Stri
     }
 }
 
+/// Where in its statement a parser stopped makes one reason many.
+fn without_place(remark: &str) -> String {
+    remark.split(" at Line: ").next().unwrap_or(remark).to_string()
+}
+
 fn verdicts(check: &ScriptCheck, out: &mut String) {
     let mut found: BTreeMap<&str, u64> = BTreeMap::new();
     for difference in &check.findings {
@@ -99,13 +107,25 @@ fn verdicts(check: &ScriptCheck, out: &mut String) {
     for (oracle, tally) in check.oracles() {
         let skipped: u64 = tally.skips.values().sum();
         let findings = found.get(&**oracle).copied().unwrap_or(0);
-        let _ = writeln!(out, "{oracle:<16}{:>8}{findings:>10}{skipped:>10}", tally.checks);
+        let _ = writeln!(
+            out,
+            "{oracle:<16}{:>8}{:>10}{:>10}",
+            grouped(tally.checks),
+            grouped(findings),
+            grouped(skipped)
+        );
     }
-    let _ = writeln!(out);
+    let mut reasons: BTreeMap<&str, Vec<(&str, u64)>> = BTreeMap::new();
     for (oracle, tally) in check.oracles() {
         for (reason, count) in &tally.skips {
-            let _ = writeln!(out, "  skipped by {oracle}: {reason} ({count})");
+            reasons.entry(&**reason).or_default().push((&**oracle, *count));
         }
+    }
+    let _ = writeln!(out);
+    for (reason, oracles) in reasons {
+        let oracles: Vec<String> =
+            oracles.iter().map(|(oracle, count)| format!("{oracle} {}", grouped(*count))).collect();
+        let _ = writeln!(out, "  skipped: {reason} ({})", oracles.join(", "));
     }
 }
 
@@ -144,7 +164,8 @@ impl Observer for Keeping<'_> {
 fn list_known(bugs: &[Bug], out: &mut String) {
     for bug in bugs {
         if let Some(known) = &bug.known {
-            let _ = writeln!(out, "\nknown: {known} (seen {})\n  {}", bug.count, bug.directory.display());
+            let _ =
+                writeln!(out, "\nknown: {known} (seen {})\n  {}", times(bug.count), bug.directory.display());
         }
     }
 }

@@ -4,9 +4,11 @@
 //! A statement that cannot be lowered stays text, which still builds the database. A lowered statement counts only
 //! once an engine has given the same answer to the original and to our rendering of it ([`verify`]).
 
+mod depth;
 pub mod header;
 mod lower;
 pub(crate) mod reading;
+mod records;
 mod resolve;
 pub mod script;
 mod verify;
@@ -16,6 +18,7 @@ pub use verify::{is_same, verify};
 
 use crate::dialect::Dialect;
 use crate::sql::{Query, Statement};
+use script::{Habits, Part};
 
 /// One statement of a script.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,8 +51,15 @@ impl Imported {
 
 /// The statements of a script; its name's ending and its text tell what kind of script it is.
 pub fn file(name: &str, text: &str, dialect: &Dialect) -> Vec<Imported> {
-    let parts = script::split(name, text);
-    parts.into_iter().map(|part| statement(&part.sql, part.line, dialect)).collect()
+    let parts = script::split(name, text, Habits::of(dialect));
+    let imported = |part: Part| match part.is_data {
+        true => {
+            let statement = Statement::Raw(part.sql.clone());
+            Imported { text: part.sql, line: part.line, statement, refused: None }
+        }
+        false => statement(&part.sql, part.line, dialect),
+    };
+    parts.into_iter().map(imported).collect()
 }
 
 /// The scripts that a file holds: one, unless each of its lines is one (`.jsonl`): a record whose lists of SQL are its

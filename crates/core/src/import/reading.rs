@@ -8,6 +8,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::Token;
 
+use super::depth;
 use crate::dialect::Dialect;
 
 pub struct Reading {
@@ -34,6 +35,9 @@ impl Reading {
 
     /// The one statement that a text holds.
     pub fn parse(&self, text: &str) -> Result<ast::Statement, String> {
+        if let Some(why) = depth::refusal(text) {
+            return Err(why);
+        }
         let parsed = Parser::parse_sql(&*self.grammar, text);
         let mut statements = parsed.map_err(|error| format!("it does not parse: {error}"))?;
         match (statements.pop(), statements.is_empty()) {

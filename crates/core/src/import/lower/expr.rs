@@ -63,6 +63,27 @@ impl Lower<'_> {
         exprs.iter().map(|expr| self.expr(expr)).collect()
     }
 
+    /// `INTERVAL '90' DAY`, MySQL's `INTERVAL x DAY`.
+    fn interval_of(&self, interval: &ast::Interval) -> Lowered<Expr> {
+        let ast::Interval {
+            value,
+            leading_field: Some(field),
+            leading_precision: None,
+            last_field: None,
+            fractional_seconds_precision: None,
+        } = interval
+        else {
+            return refuse("an INTERVAL with a precision or two units");
+        };
+        Ok(match &**value {
+            // It has to be a literal in some dialects.
+            ast::Expr::Value(value) if !value.to_string().contains(['{', '}']) => {
+                Expr::operation(format!("INTERVAL {value} {field}"), Vec::new())
+            }
+            value => Expr::operation(format!("INTERVAL {{}} {field}"), vec![self.expr(value)?]),
+        })
+    }
+
     fn boxed(&self, expr: &ast::Expr) -> Lowered<Box<Expr>> {
         self.expr(expr).map(Box::new)
     }
@@ -86,6 +107,10 @@ impl Lower<'_> {
             Value(value) => self.value(&value.value)?,
             TypedString(typed) => self.typed(typed)?,
             Interval(interval) if interval.leading_field.is_none() => self.interval(interval)?,
+            Interval(interval) => self.interval_of(interval)?,
+            Extract { field, syntax: ast::ExtractSyntax::From, expr } => {
+                Expr::operation(format!("EXTRACT({field} FROM {{}})"), vec![self.expr(expr)?])
+            }
             IsTrue(inner) => is(inner, Truth::True, false)?,
             IsNotTrue(inner) => is(inner, Truth::True, true)?,
             IsFalse(inner) => is(inner, Truth::False, false)?,

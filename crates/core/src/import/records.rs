@@ -1,0 +1,149 @@
+//! The statements of sqllogictest's records; what they expect is left out, and so are those that are to fail.
+
+use super::script::{Habits, Part, sql};
+
+/// Loops may multiply what they hold.
+const MOST_STATEMENTS: usize = 20_000;
+
+pub fn split(text: &str, habits: Habits) -> Vec<Part> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut reader = Reader { lines: &lines, habits, parts: Vec::new(), halted: false };
+    reader.read(0..lines.len(), &mut Vec::new());
+    reader.parts
+}
+
+struct Reader<'a> {
+    lines: &'a [&'a str],
+    habits: Habits<'a>,
+    parts: Vec<Part>,
+    halted: bool,
+}
+
+impl<'a> Reader<'a> {
+    /// Reads these lines with the variables of the loops around them.
+    fn read(&mut self, range: std::ops::Range<usize>, variables: &mut Vec<(&'a str, String)>) {
+        let (mut at, mut skipped) = (range.start, false);
+        while at < range.end && !self.halted && self.parts.len() < MOST_STATEMENTS {
+            let words: Vec<&str> = self.lines[at].split_whitespace().collect();
+            at += 1;
+            match words.as_slice() {
+                ["halt", ..] => self.halted = !std::mem::take(&mut skipped),
+                ["skipif", engine, ..] => skipped |= self.is_for(engine),
+                ["onlyif", engine, ..] => skipped |= !self.is_for(engine),
+                ["statement" | "query", expected @ ..] => {
+                    let end = self.end_of_record(at, range.end);
+                    let fails = expected.first() == Some(&"error") || expected.first() == Some(&"maybe");
+                    if !fails && !std::mem::take(&mut skipped) {
+                        self.record(at..end, variables);
+                    }
+                    skipped = false;
+                    at = end;
+                }
+                ["loop" | "concurrentloop", name, first, last, ..] => {
+                    let end = self.end_of_loop(at, range.end);
+                    let (first, last) = (first.parse().unwrap_or(0_i64), last.parse().unwrap_or(0));
+                    let values = (first..last).take(MOST_STATEMENTS).map(|number| number.to_string());
+                    self.repeat(name, values, at..end, variables);
+                    at = end + 1;
+                }
+                ["foreach" | "concurrentforeach", name, values @ ..] => {
+                    let end = self.end_of_loop(at, range.end);
+                    self.repeat(name, values.iter().map(|value| value.to_string()), at..end, variables);
+                    at = end + 1;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn repeat(
+        &mut self,
+        name: &'a str,
+        values: impl Iterator<Item = String>,
+        body: std::ops::Range<usize>,
+        variables: &mut Vec<(&'a str, String)>,
+    ) {
+        for value in values {
+            if self.parts.len() >= MOST_STATEMENTS || self.halted || variables.len() > MOST_NESTED_LOOPS {
+                return;
+            }
+            let before = self.parts.len();
+            variables.push((name, value));
+            self.read(body.clone(), variables);
+            variables.pop();
+            // A loop without statements ends at once, however often it was to run.
+            if self.parts.len() == before {
+                return;
+            }
+        }
+    }
+
+    /// Up to an empty line or what is expected.
+    fn end_of_record(&self, start: usize, limit: usize) -> usize {
+        let ends = |line: &&str| line.trim().is_empty() || line.trim() == "----";
+        self.lines[start..limit].iter().position(ends).map_or(limit, |length| start + length)
+    }
+
+    fn end_of_loop(&self, start: usize, limit: usize) -> usize {
+        let mut depth = 1;
+        for (at, line) in self.lines[start..limit].iter().enumerate() {
+            match line.split_whitespace().next() {
+                Some("loop" | "foreach" | "concurrentloop" | "concurrentforeach") => depth += 1,
+                Some("endloop") => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 {
+                return start + at;
+            }
+        }
+        limit
+    }
+
+    fn record(&mut self, range: std::ops::Range<usize>, variables: &[(&str, String)]) {
+        let mut text = self.lines[range.clone()].join("\n");
+        for (name, value) in variables {
+            text = text.replace(&format!("${{{name}}}"), value);
+        }
+        self.parts.extend(sql(&text, range.start + 1, self.habits));
+    }
+
+    /// Whether a record for this engine is one for ours.
+    fn is_for(&self, engine: &str) -> bool {
+        let engine = engine.to_ascii_lowercase();
+        engine == self.habits.engine || (engine == "postgresql" && self.habits.engine == "postgres")
+    }
+}
+
+const MOST_NESTED_LOOPS: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(script: &str, engine: &str) -> Vec<String> {
+        split(script, Habits { engine, ..Habits::default() }).into_iter().map(|part| part.sql).collect()
+    }
+
+    #[test]
+    fn records_lose_what_they_expect() {
+        let script = "hash-threshold 8\n\nstatement ok\nCREATE TABLE t(a);\n\nskipif mysql\nquery I rowsort\nSELECT a\nFROM t\n----\n1\n\nhalt\n\nstatement ok\nDROP TABLE t\n";
+        assert_eq!(texts(script, "duckdb"), ["CREATE TABLE t(a)", "SELECT a\nFROM t"]);
+        assert_eq!(texts(script, "mysql"), ["CREATE TABLE t(a)"]);
+    }
+
+    #[test]
+    fn loops_are_run_and_expected_errors_are_left_out() {
+        let script = "loop i 0 2\n\nforeach x a b\n\nstatement ok\nINSERT INTO t VALUES (${i}, '${x}')\n\nendloop\n\nendloop\n\n\
+            statement error\nSELECT nonsense\n----\nParser Error\n\nonlyif postgresql\nquery I\nSELECT 1\n----\n1\n";
+        let inserted =
+            ["(0, 'a')", "(0, 'b')", "(1, 'a')", "(1, 'b')"].map(|row| format!("INSERT INTO t VALUES {row}"));
+        assert_eq!(texts(script, "duckdb"), inserted);
+        assert_eq!(texts(script, "postgres").last().map(String::as_str), Some("SELECT 1"));
+    }
+
+    #[test]
+    fn a_loop_that_would_never_end_does() {
+        assert!(texts("loop i 0 999999999999\nstatement ok\nSELECT ${i}\n", "x").len() <= MOST_STATEMENTS);
+        assert_eq!(texts("loop i 0 999999999999\nendloop\n", "x"), [""; 0]);
+    }
+}
