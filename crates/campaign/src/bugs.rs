@@ -62,6 +62,10 @@ impl Bug {
         }
     }
 
+    fn kind(&self) -> (&str, Class) {
+        (&self.oracle, self.class)
+    }
+
     /// How large its smallest example is.
     pub(crate) fn size(&self) -> (usize, usize) {
         (self.tokens, self.statements)
@@ -102,7 +106,10 @@ impl Bugs {
         };
         match self.list.iter().position(same) {
             None => Sorted::New,
-            Some(at) if bug.size() < self.list[at].size() => Sorted::Smaller(at),
+            // Its directory is named after both, and that name was shown.
+            Some(at) if bug.kind() == self.list[at].kind() && bug.size() < self.list[at].size() => {
+                Sorted::Smaller(at)
+            }
             Some(at) => Sorted::Again(at),
         }
     }
@@ -163,6 +170,14 @@ mod tests {
         assert!(matches!(bugs.sort(&smaller), Sorted::Smaller(0)));
         let kept = bugs.count(0, Some(&smaller));
         assert_eq!((kept.count, kept.tokens), (2, 30));
+    }
+
+    #[test]
+    fn an_example_keeps_the_oracle_that_its_directory_is_named_after() {
+        let mut bugs = Bugs::default();
+        bugs.add(bug(Some("a"), 40));
+        let other = Bug { oracle: "tlp".to_string(), ..bug(Some("a"), 10) };
+        assert!(matches!(bugs.sort(&other), Sorted::Again(0)));
     }
 
     #[test]

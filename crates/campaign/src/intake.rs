@@ -10,6 +10,7 @@ use std::time::Duration;
 use dissent_core::dialect::Dialect;
 use dissent_core::finding::Finding;
 use dissent_core::report;
+use dissent_core::report::numbers::counted;
 use dissent_core::triage::known::{Known, explains};
 
 use crate::bugs::{Bug, Bugs, Sorted, id};
@@ -109,9 +110,9 @@ impl<'a> Intake<'a> {
             }
         }
         observer.note(&format!(
-            "{} bugs are known, {} findings wait to be reduced",
-            self.bugs.list().len(),
-            self.waiting.len()
+            "{} so far; still to reduce: {}",
+            counted(self.bugs.list().len() as u64, "bug"),
+            counted(self.waiting.len() as u64, "finding")
         ));
         for (directory, finding) in unlisted {
             self.sort(&finding, &directory, observer)?;

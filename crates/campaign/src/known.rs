@@ -1,5 +1,6 @@
 //! Known bugs and accepted behaviours on disk: the built-in ones, `./known`, and paths that the user gives.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -15,15 +16,44 @@ const OWN: &str = "known";
 
 /// What is known of a dialect at a version: built in, in `./known`, and in the places the user names.
 pub fn known_of(dialect: &str, version: &str, places: &[PathBuf]) -> anyhow::Result<Vec<Known>> {
-    let own = Path::new(OWN).is_dir().then(|| PathBuf::from(OWN));
-    let mut entries = read_all(dialect, own.iter().chain(places))?;
+    let mut entries = all_known_of(dialect, places)?;
     entries.retain(|known| known.concerns(version));
     Ok(entries)
 }
 
-/// What is known of a dialect at any version: built in, and in the places the user names.
+/// The same at any version.
 pub fn all_known_of(dialect: &str, places: &[PathBuf]) -> anyhow::Result<Vec<Known>> {
-    read_all(dialect, places.iter())
+    read_all(dialect, own_place().iter().chain(places))
+}
+
+/// The dialects of which something is known: built in, and by the files in the directories of the user.
+///
+/// # Errors
+///
+/// If a file in such a directory is not named after a dialect.
+pub fn known_dialects(places: &[PathBuf]) -> anyhow::Result<Vec<String>> {
+    let mut dialects: BTreeSet<String> = known::dialects().map(str::to_string).collect();
+    for place in own_place().iter().chain(places).filter(|place| place.is_dir()) {
+        let entries = fs::read_dir(place).with_context(|| format!("cannot read {}", place.display()))?;
+        let files = entries.filter_map(|entry| Some(entry.ok()?.path()));
+        for file in files.filter(|file| file.extension().is_some_and(|ending| ending == "toml")) {
+            let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            if !is_dialect(&name) {
+                bail!("{} is not named after an engine; `dissent engines` lists them", file.display());
+            }
+            dialects.insert(name);
+        }
+    }
+    Ok(dialects.into_iter().collect())
+}
+
+/// Whether there is an engine of this name.
+pub fn is_dialect(name: &str) -> bool {
+    dissent_engine::products().any(|product| product.name() == name)
+}
+
+fn own_place() -> Option<PathBuf> {
+    Path::new(OWN).is_dir().then(|| PathBuf::from(OWN))
 }
 
 fn read_all<'a>(dialect: &str, places: impl Iterator<Item = &'a PathBuf>) -> anyhow::Result<Vec<Known>> {

@@ -57,7 +57,7 @@ pub use catalog::{KeptCatalog, obtain as obtain_catalog};
 pub use check::{ScriptCheck, read_scripts};
 pub use config::{Allowance, Config};
 pub use dating::date;
-pub use known::{NewEntry, add_known, all_known_of, known_of};
+pub use known::{NewEntry, add_known, all_known_of, is_dialect, known_dialects, known_of};
 pub use observer::{Doing, Observer, Phase, Progress, Stage, Staged, Step, WorkerView};
 pub use pool::interrupt;
 pub use profile::read_profile;

@@ -4,25 +4,16 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use dissent_core::finding::Class;
-pub use dissent_core::report::numbers::{clock, grouped, percent, short};
+pub use dissent_core::report::numbers::{clock, counted, grouped, percent, short};
 
 /// `2 wrong-rows, 1 crash`, or `none`.
 pub fn by_class(classes: &BTreeMap<Class, u64>) -> String {
     if classes.is_empty() {
         return "none".to_string();
     }
-    let parts: Vec<String> = classes.iter().map(|(class, count)| format!("{count} {class}")).collect();
+    let parts: Vec<String> =
+        classes.iter().map(|(class, count)| format!("{} {class}", grouped(*count))).collect();
     parts.join(", ")
-}
-
-/// `1 worker`, `2,048 databases`.
-pub fn counted(number: u64, what: &str) -> String {
-    let plural = match what {
-        _ if number == 1 => what.to_string(),
-        "query" => "queries".to_string(),
-        what => format!("{what}s"),
-    };
-    format!("{} {plural}", grouped(number))
 }
 
 /// `once`, `twice`, `1,204 times`.

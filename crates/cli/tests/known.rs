@@ -83,3 +83,23 @@ fn a_campaign_is_reported_in_every_form() {
     assert_eq!(said.code, Some(2));
     assert!(said.stderr.contains("[possible values: markdown, sql, slt, json, junit"), "{}", said.stderr);
 }
+
+#[test]
+fn what_is_known_is_listed_from_where_hunts_read_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let own = directory.path().join("known");
+    fs::create_dir(&own).unwrap();
+    let entry = "[[known]]\nid = \"mine\"\nstatus = \"bug\"\nfails = \"wrong-result\"\nreason = \"of my own\"\nfeatures = []\n";
+    fs::write(own.join("duckdb.toml"), entry).unwrap();
+    let said = run(dissent(directory.path()).arg("known"));
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(said.stdout.contains("mine") && said.stdout.contains("of my own"), "{}", said.stdout);
+
+    fs::write(own.join("duckdb.toml"), "[[known]\n").unwrap();
+    run(dissent(directory.path()).arg("known")).refused_with_part("cannot parse known/duckdb.toml");
+    fs::remove_file(own.join("duckdb.toml")).unwrap();
+    fs::write(own.join("nosuch.toml"), entry).unwrap();
+    run(dissent(directory.path()).arg("known"))
+        .refused_with("known/nosuch.toml is not named after an engine");
+    run(dissent(directory.path()).args(["known", "nosuch"])).refused_with("unknown engine 'nosuch'");
+}

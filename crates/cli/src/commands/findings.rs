@@ -12,6 +12,7 @@ use dissent_core::reduce::Weight;
 use serde::Serialize;
 
 use crate::args::{FindingsArgs, SummaryFormat};
+use crate::numbers::{counted, times};
 
 /// One bug, as it is listed.
 #[derive(Serialize)]
@@ -30,6 +31,9 @@ struct Line {
     /// The known bug or behaviour it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     known: Option<String>,
+    /// Whether the campaign lists it as a bug; otherwise it waits to be reduced, and may be one of those.
+    #[serde(skip)]
+    listed: bool,
 }
 
 pub fn run(args: FindingsArgs) -> anyhow::Result<u8> {
@@ -69,18 +73,38 @@ fn lines(campaign: &Path) -> anyhow::Result<Vec<Line>> {
 }
 
 fn print(lines: &[Line], campaign: &Path, out: &mut impl Write) -> std::io::Result<()> {
-    let findings = campaign.join("findings");
-    let plural = if lines.len() == 1 { "bug" } else { "bugs" };
-    writeln!(out, "{} {plural} in {}", lines.len(), findings.display())?;
+    writeln!(out, "{} in {}", tally(lines), campaign.join("findings").display())?;
     for line in lines {
         let versions = line.known.as_deref().or(line.versions.as_deref()).unwrap_or("");
         writeln!(
             out,
-            "{:<16} {:<14} {:>3} statements {:>4} tokens  seen {:>5}  {:<11}  {}  {versions}",
-            line.class, line.oracle, line.statements, line.tokens, line.count, line.status, line.id
+            "{:<16} {:<14} {:>14} {:>12}  seen {:<12} {:<11}  {}  {versions}",
+            line.class,
+            line.oracle,
+            counted(line.statements as u64, "statement"),
+            counted(line.tokens as u64, "token"),
+            times(line.count),
+            line.status,
+            line.id
         )?;
     }
     Ok(())
+}
+
+/// `5 bugs, 2 known bugs, 1 finding still to reduce`: the first is what a hunt says, too.
+fn tally(lines: &[Line]) -> String {
+    let count = |wanted: fn(&&Line) -> bool| lines.iter().filter(wanted).count() as u64;
+    let new = count(|line| line.listed && line.known.is_none());
+    let known = count(|line| line.known.is_some());
+    let waiting = count(|line| !line.listed && line.known.is_none());
+    let mut parts = vec![counted(new, "bug")];
+    if known > 0 {
+        parts.push(counted(known, "known bug"));
+    }
+    if waiting > 0 {
+        parts.push(format!("{} still to reduce", counted(waiting, "finding")));
+    }
+    parts.join(", ")
 }
 
 fn line(directory: &Path, bugs: &BTreeMap<String, Bug>) -> anyhow::Result<Line> {
@@ -93,6 +117,7 @@ fn line(directory: &Path, bugs: &BTreeMap<String, Bug>) -> anyhow::Result<Line> 
         statements: finding.case.setup.len(),
         tokens: Weight::of(&finding.case, &dialect).tokens,
         count: bugs.get(&id).map_or(1, |bug| bug.count),
+        listed: bugs.contains_key(&id),
         known: bugs.get(&id).and_then(|bug| bug.known.clone()),
         status: status(&finding, bugs.get(&id)),
         versions: finding.triage.history.as_ref().map(|history| {

@@ -3,8 +3,9 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use dissent_campaign::{NewEntry, add_known, all_known_of};
-use dissent_core::triage::known::{self, Status};
+use anyhow::bail;
+use dissent_campaign::{NewEntry, add_known, all_known_of, is_dialect, known_dialects};
+use dissent_core::triage::known::Status;
 
 use crate::args::{KnownAction, KnownArgs};
 
@@ -19,13 +20,16 @@ pub fn run(args: KnownArgs) -> anyhow::Result<u8> {
 }
 
 fn list(engine: Option<&str>, places: &[PathBuf]) -> anyhow::Result<u8> {
-    let dialects: Vec<&str> = match engine {
-        Some(engine) => vec![engine],
-        None => known::dialects().collect(),
+    let dialects = match engine {
+        Some(engine) if !is_dialect(engine) => {
+            bail!("unknown engine '{engine}'; `dissent engines` lists them")
+        }
+        Some(engine) => vec![engine.to_string()],
+        None => known_dialects(places)?,
     };
     let mut out = std::io::stdout().lock();
     for dialect in dialects {
-        for known in all_known_of(dialect, places)? {
+        for known in all_known_of(&dialect, places)? {
             let status = if known.status == Status::Bug { "bug" } else { "accepted" };
             let versions = known.versions.as_deref().unwrap_or("all versions");
             writeln!(out, "{dialect:<11} {:<28} {status:<9} {versions}", known.id)?;

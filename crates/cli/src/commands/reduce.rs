@@ -12,6 +12,7 @@ use dissent_core::subject::TestCase;
 
 use super::obtain_for;
 use crate::args::ReduceArgs;
+use crate::numbers::{counted, grouped};
 use crate::progress::LiveLine;
 
 pub fn run(args: ReduceArgs) -> anyhow::Result<u8> {
@@ -73,11 +74,13 @@ fn reduce_one(
     let (checks, complete) =
         reduced.triage.reduction.as_ref().map_or((0, true), |note| (note.checks, note.complete));
     Ok(Ok(format!(
-        "{}: {} → {} statements, {} → {tokens} tokens ({checks} checks{})",
+        "{}: {} → {}, {} → {} ({}{})",
         directory.display(),
-        before.0,
-        reduced.case.setup.len(),
-        before.1,
+        grouped(before.0 as u64),
+        counted(reduced.case.setup.len() as u64, "statement"),
+        grouped(before.1 as u64),
+        counted(tokens as u64, "token"),
+        counted(checks, "check"),
         if complete { "" } else { ", stopped before the end; --checks and --time allow more" },
     )))
 }

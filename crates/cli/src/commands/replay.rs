@@ -9,6 +9,7 @@ use dissent_core::report::{ROWS_SHOWN, failure, outcome_lines};
 
 use super::obtain_for;
 use crate::args::ReplayArgs;
+use crate::numbers::counted;
 use crate::progress::LiveLine;
 
 pub fn run(args: ReplayArgs) -> anyhow::Result<u8> {
@@ -33,8 +34,7 @@ pub fn run(args: ReplayArgs) -> anyhow::Result<u8> {
         tested.engine_version,
         super::check::compared(&tested)
     );
-    let size = finding.case.setup.len();
-    let _ = writeln!(out, "setup: {size} statement{}", if size == 1 { "" } else { "s" });
+    let _ = writeln!(out, "setup: {}", counted(finding.case.setup.len() as u64, "statement"));
     let code = judge(&replayed, &finding, &mut out);
     std::io::stdout().write_all(out.as_bytes())?;
     Ok(code)

@@ -54,6 +54,15 @@ impl Said {
     }
 }
 
+impl Said {
+    /// The same where the message may have several lines, as those of other parsers do.
+    #[track_caller]
+    pub fn refused_with_part(&self, part: &str) {
+        assert_eq!(self.code, Some(2), "{}\n{}", self.stdout, self.stderr);
+        assert!(self.stderr.starts_with("dissent: ") && self.stderr.contains(part), "{}", self.stderr);
+    }
+}
+
 pub fn only_finding(out: &Path) -> PathBuf {
     let mut entries: Vec<PathBuf> =
         std::fs::read_dir(out.join("findings")).unwrap().map(|entry| entry.unwrap().path()).collect();

@@ -36,6 +36,16 @@ pub fn clock(time: Duration) -> String {
     if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
 }
 
+/// `1 worker`, `2,048 databases`.
+pub fn counted(number: u64, what: &str) -> String {
+    let plural = match what {
+        _ if number == 1 => what.to_string(),
+        "query" => "queries".to_string(),
+        what => format!("{what}s"),
+    };
+    format!("{} {plural}", grouped(number))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
