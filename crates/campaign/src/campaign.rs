@@ -224,6 +224,9 @@ fn prepare(
     if config.built_in_seeds && seeds::of(tested.dialect_name()).next().is_none() {
         bail!("there are no built-in seeds for {}; give --seeds a path", tested.dialect_name());
     }
+    if let Some(why) = tested.place.source.slowness(config.jobs) {
+        observer.note(&why);
+    }
     let known = known_of(tested.dialect_name(), &tested.engine_version, &config.known)?;
     let looked = catalog::look(&tested);
     // What both versions can compute is known only when both are probed.

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
+use dissent_core::report::numbers::counted;
 use dissent_core::report::timeline::{Sample, Timeline};
 use dissent_core::triage::known::{Avoid, Known};
 
@@ -421,6 +422,12 @@ impl<'a> Supervisor<'a> {
     /// The hunt is over: reduce what is left, within reason.
     fn drain(&mut self) -> anyhow::Result<()> {
         let start = Instant::now();
+        let waiting = self.intake.waiting();
+        if waiting > 0 && !self.intake.has_all_findings() {
+            let asked = self.controls.stop.load(Ordering::Relaxed);
+            let why = if asked { "stopping" } else { "time is up" };
+            self.observer.note(&format!("{why}, finishing {}", counted(waiting as u64, "reduction")));
+        }
         while self.intake.waiting() > 0 && start.elapsed() < DRAIN && !self.intake.has_all_findings() {
             self.intake.collect(TICK, self.observer)?;
             self.note_summary()?;

@@ -110,7 +110,7 @@ impl Tested {
     /// What a finding is told of the version that was compared with.
     fn against(&self) -> Option<Against> {
         let other = self.other.as_ref()?;
-        let (target, engine_version) = (other.target.clone(), other.engine_version.clone());
+        let (target, engine_version) = (other.public_target.clone(), other.engine_version.clone());
         Some(Against { target, engine_version, wrong: None })
     }
 

@@ -327,7 +327,7 @@ pub enum SummaryFormat {
 
 #[derive(Debug, clap::Args)]
 pub struct CheckArgs {
-    /// Scripts (.sql, sqllogictest's and SQLite's .test, .tcl), or directories of them
+    /// Scripts (.sql, dumps, sqllogictest's and SQLite's .test, .tcl), directories of them, or - for standard input
     #[arg(required = true, value_name = "SCRIPT")]
     pub scripts: Vec<PathBuf>,
 

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use dissent_campaign::{Bug, Observer, Progress, Stage, Staged, Step};
 use dissent_core::finding::{Class, Finding};
 
-use crate::numbers::{by_class, clock, counted, part, percent, short};
+use crate::numbers::{by_class, clock, counted, grouped, part, percent, short};
 use crate::text::truncated;
 use crate::verbosity;
 
@@ -26,13 +26,15 @@ pub struct LiveLine {
     waiting: Option<Ticker>,
     /// When the first step of what is being done was told.
     began: Option<(String, Instant)>,
+    /// When a plain line last said how far it is, where there is no terminal.
+    told: Instant,
 }
 
 impl LiveLine {
     pub fn new() -> LiveLine {
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let is_terminal = stderr().is_terminal() && !dumb && !verbosity::is_quiet();
-        LiveLine { is_terminal, shown: None, waiting: None, began: None }
+        LiveLine { is_terminal, shown: None, waiting: None, began: None, told: Instant::now() }
     }
 
     pub fn is_terminal(&self) -> bool {
@@ -100,7 +102,12 @@ impl Observer for LiveLine {
     fn step(&mut self, step: &Step) {
         let left = self.left(step);
         let Step { what, name, done, all } = step;
-        self.show(|| format!("{what}: {done} of {all}{left}  {name:.40}"));
+        let far = format!("{what}: {} of {}{left}", grouped(*done as u64), grouped(*all as u64));
+        if !self.is_terminal && !verbosity::is_quiet() && self.told.elapsed() >= PLAIN_PAUSE {
+            self.told = Instant::now();
+            let _ = writeln!(stderr(), "dissent: {far}");
+        }
+        self.show(|| format!("{far}  {name:.40}"));
     }
 }
 
@@ -173,7 +180,11 @@ impl HuntProgress {
             rate(checks),
             percent(statements_ok, statements),
             by_class(&self.classes),
-            if waiting > 0 { format!("  ({waiting} being reduced)") } else { String::new() },
+            if waiting > 0 {
+                format!("  ({} being reduced)", grouped(waiting as u64))
+            } else {
+                String::new()
+            },
         )
     }
 

@@ -5,7 +5,8 @@ use std::ffi::OsString;
 /// Takes the passwords of addresses out of this process's command line, as `ps` and `/proc` show it. Must be called
 /// after the arguments were read, and before there is a second thread.
 pub fn conceal(typed: &[OsString]) {
-    let hides = |word: &OsString| word.to_str().is_some_and(|word| dissent_engine::hide_password(word) != word);
+    let hides =
+        |word: &OsString| word.to_str().is_some_and(|word| dissent_engine::hide_password(word) != word);
     if !typed.iter().any(hides) {
         return;
     }

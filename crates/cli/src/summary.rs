@@ -165,7 +165,10 @@ fn next(summary: &Summary, directory: &str, target: Option<&str>, page: &mut Pag
     }
     if summary.waiting > 0 {
         let target = target.map(|target| format!(" {}", shell_word(target))).unwrap_or_default();
-        page.command(&format!("dissent hunt{target} --resume {directory}"), "reduces what is left and goes on");
+        page.command(
+            &format!("dissent hunt{target} --resume {directory}"),
+            "reduces what is left and goes on",
+        );
     }
     page.command(&format!("dissent stats oracles {directory}"), "what each oracle did");
 }

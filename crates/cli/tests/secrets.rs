@@ -31,7 +31,12 @@ fn a_password_is_not_repeated_in_errors() {
         "mysql://me:s3cret@host/shop",
         "postgres://me:s3cret@host/?sslmode=never",
     ] {
-        for args in [&["hunt", url][..], &["hunt", "sqlite", url], &["check", "a.sql", "--target", url], &["clean", url]] {
+        for args in [
+            &["hunt", url][..],
+            &["hunt", "sqlite", url],
+            &["check", "a.sql", "--target", url],
+            &["clean", url],
+        ] {
             let said = run(dissent(directory.path()).args(args));
             assert_eq!(said.code, Some(2), "{args:?}");
             assert!(!format!("{}{}", said.stdout, said.stderr).contains(SECRET), "{}", said.stderr);
@@ -57,7 +62,12 @@ fn a_hunt_on_a_server_keeps_its_login_to_itself() {
         let line = fs::read_to_string(format!("/proc/{process}/cmdline")).unwrap_or_default();
         assert!(!line.contains(SECRET), "{line}");
     }
-    assert_eq!(hunt.finish().code(), Some(1), "{}", fs::read_to_string(directory.path().join("told")).unwrap());
+    assert_eq!(
+        hunt.finish().code(),
+        Some(1),
+        "{}",
+        fs::read_to_string(directory.path().join("told")).unwrap()
+    );
 
     let host = server.address.rsplit('@').next().unwrap().trim_end_matches('/').replace("%2F", "/");
     let mut reports = 0;
@@ -164,7 +174,8 @@ fn encrypted(name: &str) -> Option<Encrypted> {
         .find(|process| words(process).iter().any(|word| word.contains(&home)))
         .expect("the private server runs");
     let mut line: Vec<String> = words(&process).into_iter().filter(|word| !word.is_empty()).collect();
-    let at = line.iter().find_map(|word| Some(&word[word.find('/')?..word.find(&home)? + home.len()])).unwrap();
+    let at =
+        line.iter().find_map(|word| Some(&word[word.find('/')?..word.find(&home)? + home.len()])).unwrap();
     let (at, place) = (at.to_string(), directory.path().display().to_string());
     let owner = fs::metadata(format!("{at}/data")).unwrap();
     let (uid, gid) = (owner.uid(), owner.gid());
@@ -180,13 +191,27 @@ fn encrypted(name: &str) -> Option<Encrypted> {
     line.retain(|word| word != "--skip-networking");
     let (cert, key) = (format!("{place}/server.pem"), format!("{place}/server.key"));
     if name == "postgres" {
-        fs::write(directory.path().join("data/pg_hba.conf"), "local all all trust\nhostssl all all all trust\n").unwrap();
-        let options = ["listen_addresses=127.0.0.1".to_string(), format!("port={port}"), "ssl=on".to_string(),
-            format!("ssl_cert_file={cert}"), format!("ssl_key_file={key}")];
+        fs::write(
+            directory.path().join("data/pg_hba.conf"),
+            "local all all trust\nhostssl all all all trust\n",
+        )
+        .unwrap();
+        let options = [
+            "listen_addresses=127.0.0.1".to_string(),
+            format!("port={port}"),
+            "ssl=on".to_string(),
+            format!("ssl_cert_file={cert}"),
+            format!("ssl_key_file={key}"),
+        ];
         line.extend(options.into_iter().flat_map(|option| ["-c".to_string(), option]));
     } else {
-        line.extend([format!("--port={port}"), "--bind-address=127.0.0.1".to_string(), format!("--ssl-cert={cert}"),
-            format!("--ssl-key={key}"), "--require-secure-transport=ON".to_string()]);
+        line.extend([
+            format!("--port={port}"),
+            "--bind-address=127.0.0.1".to_string(),
+            format!("--ssl-cert={cert}"),
+            format!("--ssl-key={key}"),
+            "--require-secure-transport=ON".to_string(),
+        ]);
     }
     let mut command = Command::new(&line[0]);
     command.args(&line[1..]).current_dir(directory.path().join("data")).uid(uid).gid(gid);
@@ -195,7 +220,8 @@ fn encrypted(name: &str) -> Option<Encrypted> {
     let child = command.spawn().unwrap();
     let encrypted = Encrypted { child, directory, port };
     if name != "postgres" {
-        let socket = format!("{name}://root@{place}/socket").replace(&format!("{place}/socket"), &format!("{place}/socket").replace('/', "%2F"));
+        let socket = format!("{name}://root@{place}/socket")
+            .replace(&format!("{place}/socket"), &format!("{place}/socket").replace('/', "%2F"));
         let mut engine = wait_for("the server answers", || {
             dissent_engine::Target::parse(&socket).unwrap().obtain(&mut |_| {}).unwrap().open().ok()
         });

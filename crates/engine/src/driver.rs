@@ -74,6 +74,11 @@ pub(crate) trait Driver: Sync {
         Err(product.not_started("it has no servers"))
     }
 
+    /// What an engine that is opened here may come to need in a directory, best one in memory.
+    fn room(&self) -> u64 {
+        0
+    }
+
     /// The names of all databases on a server.
     fn databases(&self, _product: &'static Product, _url: &ServerUrl) -> Result<Vec<String>, String> {
         Ok(Vec::new())

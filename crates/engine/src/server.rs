@@ -21,6 +21,8 @@ use crate::process::process_start;
 
 /// What homes are called: `dissent-server-ENGINE-PID-RANDOM`.
 const PREFIX: &str = "dissent-server-";
+/// A file system in memory.
+const MEMORY: &str = "/dev/shm";
 /// Held locked by the process that owns the home: whose lock can be taken is dead.
 const LOCK: &str = "lock";
 /// A home without a lock is being made, or a remnant of one that was being removed: by a process that is not there any
@@ -101,7 +103,7 @@ pub fn sweep_all() {
 
 /// Where homes are: in memory, or on disk.
 fn bases() -> [PathBuf; 2] {
-    [PathBuf::from("/dev/shm"), std::env::temp_dir()]
+    [PathBuf::from(MEMORY), std::env::temp_dir()]
 }
 
 fn persist(limit: Duration, mut done: impl FnMut() -> bool) {
@@ -172,6 +174,11 @@ fn segment_in(note: &str) -> Option<(libc::pid_t, libc::key_t, libc::c_int)> {
 fn try_lock(file: &File) -> io::Result<()> {
     // SAFETY: the descriptor is open as long as the file.
     check(unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) })
+}
+
+/// Where homes are in memory, and how many bytes are free there.
+pub fn free_memory() -> (&'static str, u64) {
+    (MEMORY, free_space(Path::new(MEMORY)))
 }
 
 fn free_space(path: &Path) -> u64 {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::own::{self, Owner};
 use crate::url::ServerUrl;
-use crate::{EngineError, product};
+use crate::{EngineError, product, server};
 
 /// Enough to open the engine in any process on this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,6 +76,23 @@ impl Source {
         let (Location::Server(url), Some(_)) = (&self.location, own::owner(name)) else { return Ok(()) };
         let product = product::by_name(&self.engine)?;
         product.driver.drop_database(product, url, name).map_err(not_swept)
+    }
+
+    /// What a user should know who wonders why so many of these engines at once are slow: their data is not in memory.
+    pub fn slowness(&self, engines: u64) -> Option<String> {
+        let Location::Local { .. } = self.location else { return None };
+        let product = product::by_name(&self.engine).ok()?;
+        let wanted = product.driver.room();
+        let (memory, free) = server::free_memory();
+        (wanted > 0 && free < wanted.saturating_mul(engines)).then(|| {
+            format!(
+                "{memory} has only {} MB free, so {} keeps data on disk, which can be several times slower; make it \
+                 larger if you can: mount -o remount,size={}G {memory}",
+                free >> 20,
+                product.title(),
+                (wanted.saturating_mul(engines) >> 30) + 1,
+            )
+        })
     }
 
     /// Opens the engine; a server that was obtained is started, and ends with the engine.

@@ -8,9 +8,7 @@ use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, Server
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{
-    CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
-};
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 
 /// Whether a connection is encrypted, and whom it trusts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -61,7 +59,8 @@ impl Tls {
     /// For a connection that is encrypted; otherwise says what is wrong with the certificates that are trusted.
     pub fn client(&self) -> Result<Arc<ClientConfig>, String> {
         let provider = Arc::new(ring::default_provider());
-        let verifier = Verifier { roots: self.roots(&provider)?, mode: self.mode, provider: provider.clone() };
+        let verifier =
+            Verifier { roots: self.roots(&provider)?, mode: self.mode, provider: provider.clone() };
         let config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(|error| error.to_string())?

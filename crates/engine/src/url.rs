@@ -120,7 +120,10 @@ pub fn hide_password(word: &str) -> String {
     let (login, place) = match rest.rsplit_once('@') {
         Some((login, place)) => (login, format!("@{place}")),
         // Without a host, what follows the colon is a port at best.
-        None if rest.split_once(':').is_some_and(|(_, port)| port.starts_with(|c: char| !c.is_ascii_digit())) => {
+        None if rest
+            .split_once(':')
+            .is_some_and(|(_, port)| port.starts_with(|c: char| !c.is_ascii_digit())) =>
+        {
             (rest, String::new())
         }
         None => return word.to_string(),
@@ -197,7 +200,10 @@ mod tests {
             ("postgres:/x", "it has no '://'"),
             ("postgres://", "it names no host"),
             ("postgres://h:x/", "its port is not a number"),
-            ("postgres://h/db?sslmode=perhaps", "its sslmode is not disable, prefer, require, verify-ca or verify-full"),
+            (
+                "postgres://h/db?sslmode=perhaps",
+                "its sslmode is not disable, prefer, require, verify-ca or verify-full",
+            ),
             ("postgres://h/db?sslmode=verify-full", "its sslmode needs sslrootcert=FILE"),
             ("postgres://h/db?options=-c", "its only options are sslmode and sslrootcert"),
             ("postgres://h/db/more", "nothing but options may follow the database"),

@@ -44,6 +44,10 @@ impl Driver for Clickhouse {
         Ok(Box::new(ClickhouseEngine::connect(product, url)?))
     }
 
+    fn room(&self) -> u64 {
+        super::ROOM
+    }
+
     fn databases(&self, product: &'static Product, url: &ServerUrl) -> Result<Vec<String>, String> {
         remote::databases(product, url)
     }

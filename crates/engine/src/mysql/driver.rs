@@ -35,6 +35,10 @@ impl Driver for Mysql {
         Ok(Box::new(MysqlEngine::connect_to(product, Login::given(product, url))?))
     }
 
+    fn room(&self) -> u64 {
+        super::installed::ROOM
+    }
+
     fn databases(&self, product: &'static Product, url: &ServerUrl) -> Result<Vec<String>, String> {
         super::databases(&Login::given(product, url))
     }

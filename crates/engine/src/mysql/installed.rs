@@ -15,6 +15,9 @@ use crate::store::{Arrival, not_writable};
 /// Longest wait for a server to answer; a busy machine is slow.
 const START_LIMIT: Duration = Duration::from_secs(60);
 
+/// What a server may come to need in its directory.
+pub const ROOM: u64 = 1 << 30;
+
 /// In the directory of an installed version: the unpacked packages, and a data directory to copy.
 const TREE: &str = "tree";
 const TEMPLATE: &str = "template";
@@ -152,7 +155,7 @@ impl Installed {
 
     pub fn start(&self) -> Result<Running, EngineError> {
         let io = |error: io::Error| self.not_started(error);
-        let home = Home::create("mysql", 1 << 30)?;
+        let home = Home::create("mysql", ROOM)?;
         let data = home.path().join("data");
         copy_tree(&self.root.join(TEMPLATE), &data, None).map_err(io)?;
         let socket = match self.program {

@@ -66,7 +66,9 @@ impl Login {
         let root = self.tls.root.clone().map(std::borrow::Cow::Owned);
         match Conn::new(options.clone().ssl_opts(Some(encrypted.with_root_cert_path(root)))) {
             // It cannot, or it can nothing that we can too.
-            Err(mysql::Error::DriverError(_) | mysql::Error::TlsError(_)) if self.tls.mode == Mode::Prefer => {
+            Err(mysql::Error::DriverError(_) | mysql::Error::TlsError(_))
+                if self.tls.mode == Mode::Prefer =>
+            {
                 Conn::new(options)
             }
             connected => connected,

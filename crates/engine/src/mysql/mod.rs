@@ -212,7 +212,8 @@ impl MysqlEngine {
 
 /// What is wrong with taking a server that says this is its version for this product.
 fn mistaken(product: &Product, version: &str) -> Option<String> {
-    let says = |product: &Product| product.descriptor.version_says.as_deref().map(|word| version.contains(word));
+    let says =
+        |product: &Product| product.descriptor.version_says.as_deref().map(|word| version.contains(word));
     let other = |other: &&Product| other.descriptor.version_says != product.descriptor.version_says;
     if let Some(other) = product::products().filter(other).find(|other| says(other) == Some(true)) {
         let address = other.address().unwrap_or_default();
@@ -235,7 +236,8 @@ fn databases(login: &Login) -> Result<Vec<String>, String> {
 }
 
 fn drop_database(login: &Login, name: &str) -> Result<(), String> {
-    let dropped = login.connect(GRACE + GRACE)
+    let dropped = login
+        .connect(GRACE + GRACE)
         .and_then(|mut conn| conn.query_drop(format!("DROP DATABASE IF EXISTS {name}")));
     dropped.map_err(|error| told(&error))
 }

@@ -35,6 +35,10 @@ impl Driver for Postgres {
         Ok(Box::new(PostgresEngine::open(Host::reach(product, url))?))
     }
 
+    fn room(&self) -> u64 {
+        super::private::ROOM
+    }
+
     fn databases(&self, product: &'static Product, url: &ServerUrl) -> Result<Vec<String>, String> {
         super::databases(product, url)
     }

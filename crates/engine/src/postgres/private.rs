@@ -20,7 +20,7 @@ pub const PROGRAMS: &str = "native";
 pub const TEMPLATE: &str = "template";
 
 /// What a server may come to need in its directory: data, temporary files, a copy of the programs.
-const ROOM: u64 = 1 << 30;
+pub const ROOM: u64 = 1 << 30;
 /// Address space of each of its processes. Beyond it, statements fail with out of memory.
 const MEMORY: u64 = 4 << 30;
 const START_LIMIT: Duration = Duration::from_secs(60);
