@@ -7,8 +7,18 @@ use serde_json::Value;
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
 /// Licences that ask for no more than a notice.
-const LICENCES: [&str; 7] =
-    ["MIT", "Apache-2.0", "Apache-2.0 WITH LLVM-exception", "ISC", "0BSD", "Zlib", "Unicode-3.0"];
+const LICENCES: [&str; 9] = [
+    "MIT",
+    "Apache-2.0",
+    "Apache-2.0 WITH LLVM-exception",
+    "BSD-3-Clause",
+    // Of the list of public certificate authorities, which is data.
+    "CDLA-Permissive-2.0",
+    "ISC",
+    "0BSD",
+    "Zlib",
+    "Unicode-3.0",
+];
 
 /// Whether an SPDX expression leaves us a choice that is listed: `(MIT OR Apache-2.0) AND Unicode-3.0`.
 fn is_allowed(licence: &str) -> bool {

@@ -95,7 +95,7 @@ mod tests {
             chain(" AND "),
             chain("+"),
             chain(" UNION SELECT "),
-            "(".repeat(300),
+            "(".repeat(600),
             format!("x{}", "[1]".repeat(300)),
         ] {
             assert!(refusal(&format!("SELECT {deep}")).is_some(), "{}", &deep[..20]);
