@@ -418,10 +418,9 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Makes an arm of the evidence out of a query that ran and what it returned.
-    pub fn arm(&self, label: &str, query: &Query, reply: Reply, plan: Option<String>) -> Arm {
-        let mut sql = String::new();
-        crate::render::render_query(query, self.dialect, &mut sql);
+    /// Makes an arm of the evidence out of a statement that ran and what it returned.
+    pub fn arm(&self, label: &str, statement: &Statement, reply: Reply, plan: Option<String>) -> Arm {
+        let sql = crate::render::to_sql(statement, self.dialect);
         let outcome = match reply {
             Reply::Rows(rows) => ArmOutcome::Rows(rows),
             Reply::Done { .. } => ArmOutcome::Done,

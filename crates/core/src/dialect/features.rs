@@ -162,6 +162,12 @@ pub enum Feature {
     BareSavepoints,
     /// `INSERT … ON CONFLICT … DO …`.
     Upsert,
+    /// `DELETE … RETURNING`.
+    DeleteReturning,
+    /// `UPDATE … RETURNING`.
+    UpdateReturning,
+    /// `MERGE INTO … USING … WHEN MATCHED …`.
+    Merge,
     /// `ALTER TABLE … RENAME COLUMN`.
     RenameColumn,
     /// `ALTER TABLE … DROP COLUMN`.

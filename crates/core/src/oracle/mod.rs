@@ -1,6 +1,8 @@
 //! The oracles: one folder each, one line each in [`all`]. What they share is in [`kit`].
 
+pub mod constraints;
 pub mod crash;
+pub mod dml;
 pub mod edc;
 pub mod epsc;
 pub mod identities;
@@ -147,6 +149,8 @@ pub fn all() -> &'static [&'static dyn Oracle] {
         &plan::Plan,
         &order::Order,
         &identities::Identities,
+        &constraints::Constraints,
+        &dml::Dml,
     ]
 }
 

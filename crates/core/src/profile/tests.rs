@@ -76,6 +76,7 @@ const NEVER_WITHOUT_AN_ENGINE: Never = &[(
 )];
 
 const NEVER_ON_SQLITE: Never = &[
+    ("it has no MERGE", &["dml.form/merge"]),
     ("it has no such aggregate", &["aggregate.measure/variance"]),
     ("its maintenance has statements of its own", &["change/maintenance"]),
     ("it has no REGEXP", &["compose.condition.regexp", "compose.condition.regexp.not"]),

@@ -347,7 +347,7 @@ impl Renderer<'_> {
             InsertSource::Query(query) if insert.upsert.is_some() => {
                 self.push(" SELECT * FROM (");
                 self.query(query);
-                self.push(") AS s0 WHERE 1");
+                self.push(") AS s0 WHERE 1 = 1");
             }
             InsertSource::Query(query) => {
                 self.push(" ");

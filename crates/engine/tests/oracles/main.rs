@@ -9,7 +9,9 @@
 mod common;
 
 mod again;
+mod constraints;
 mod crash;
+mod dml;
 mod edc;
 mod epsc;
 mod gate;

@@ -7,7 +7,7 @@ use super::{gate, validate};
 use crate::engine::{ErrorClass, Reply, Rows, SqlError, Stop};
 use crate::finding::{Arm, ArmOutcome, Class, Evidence, Failure, Verdict};
 use crate::session::Session;
-use crate::sql::Query;
+use crate::sql::{Query, Statement};
 use crate::subject::Subject;
 
 /// The queries of one check and their results so far.
@@ -21,7 +21,7 @@ pub struct Arms {
 
 struct Asked {
     label: &'static str,
-    query: Query,
+    statement: Statement,
     reply: Reply,
     /// What ran between the previous query and this one.
     before: Vec<Arm>,
@@ -42,10 +42,27 @@ impl Arms {
         Ok(())
     }
 
-    /// A query that already ran.
-    pub fn answered(&mut self, label: &'static str, query: Query, reply: Reply) {
-        let before = std::mem::take(&mut self.ran);
-        self.asked.push(Asked { label, query, reply, before, plan: None });
+    /// Runs a statement that changes rows, and may return them.
+    pub fn change(
+        &mut self,
+        label: &'static str,
+        statement: Statement,
+        session: &mut Session,
+    ) -> Result<(), Stop> {
+        let reply = session.step(&statement)?;
+        self.answered(label, statement, reply);
+        Ok(())
+    }
+
+    /// A query or a change that already ran.
+    pub fn answered(&mut self, label: &'static str, statement: impl Into<Statement>, reply: Reply) {
+        let (statement, before) = (statement.into(), std::mem::take(&mut self.ran));
+        self.asked.push(Asked { label, statement, reply, before, plan: None });
+    }
+
+    /// Whether the arm of this number failed.
+    pub fn failed(&self, at: usize) -> bool {
+        self.asked.get(at).is_some_and(|asked| asked.reply.failure().is_some())
     }
 
     /// A statement that ran between two queries; a report shows it there.
@@ -57,7 +74,7 @@ impl Arms {
     /// Gets the plan of the last query now: later the database is different.
     pub fn explain_last(&mut self, session: &mut Session) -> Result<(), Stop> {
         if let Some(asked) = self.asked.last_mut() {
-            asked.plan = Some(session.explain(&asked.query)?);
+            asked.plan = Some(plan_of(&asked.statement, session)?);
         }
         Ok(())
     }
@@ -102,7 +119,7 @@ impl Arms {
     /// Whether an expression of any arm, forced, fails like this.
     fn is_spared(&self, error: &SqlError, session: &mut Session) -> Result<bool, Stop> {
         for asked in &self.asked {
-            if validate::is_spared(&asked.query.clone().into(), error, &[], session)? {
+            if validate::is_spared(&asked.statement, error, &[], session)? {
                 return Ok(true);
             }
         }
@@ -143,9 +160,9 @@ impl Arms {
             arms.extend(asked.before);
             let plan = match asked.plan {
                 Some(plan) => plan,
-                None => session.explain(&asked.query)?,
+                None => plan_of(&asked.statement, session)?,
             };
-            arms.push(session.arm(asked.label, &asked.query, asked.reply, plan));
+            arms.push(session.arm(asked.label, &asked.statement, asked.reply, plan));
         }
         Ok(Verdict::Bug(Box::new(Evidence {
             class: difference.class,
@@ -154,5 +171,12 @@ impl Arms {
             failure: difference.failure,
             explanation: difference.explanation,
         })))
+    }
+}
+
+fn plan_of(statement: &Statement, session: &mut Session) -> Result<Option<String>, Stop> {
+    match statement {
+        Statement::Query(query) => Ok(session.explain(query)?),
+        _ => Ok(None),
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod again;
 pub mod arms;
+pub mod copy;
 pub mod forms;
 pub mod freedom;
 pub mod gate;

@@ -34,7 +34,8 @@ const STORAGE: &str = "storage";
 const PLAIN: &str = "plain";
 
 const BASE: &str = "s0";
-const TWIN: &str = "twin0";
+/// The name of every twin.
+pub const TWIN: &str = "twin0";
 
 const RELATION: &str =
     "a query returns the same rows from a table and from its twin that is stored differently";
@@ -248,11 +249,19 @@ fn leaves_values_out(statement: &Statement, columns: &[ColumnDef]) -> bool {
 }
 
 /// What is made of a subject: the table, and what makes its twin.
-struct Case {
-    base: Name,
-    twin: Vec<Statement>,
+pub struct Case {
+    /// What must hold.
+    pub relation: &'static str,
+    /// The table.
+    pub base: Name,
+    /// The table, and views that are twins with it, each with the name of its twin.
+    pub names: Vec<(Name, Name)>,
+    /// What makes the twin.
+    pub twin: Vec<Statement>,
+    /// What removes it.
+    pub drop: Vec<Statement>,
     /// Nothing but rows of literals were put in.
-    only_filled: bool,
+    pub only_filled: bool,
 }
 
 fn read(subject: &Subject, setup: &[Statement], dialect: &Dialect) -> Result<Case, &'static str> {
@@ -286,9 +295,11 @@ fn read(subject: &Subject, setup: &[Statement], dialect: &Dialect) -> Result<Cas
     for way in [way, dialect.table_options.iter().find(is_way)] {
         misfit(&grown, way, dialect).map_or(Ok(()), Err)?;
     }
-    let mut rename = Rename { from: &base, to: TWIN.into() };
+    let names = vec![(base.clone(), Name::from(TWIN))];
+    let mut rename = Rename { names: &names };
     twin.iter_mut().for_each(|statement| rename.whole(statement));
-    Ok(Case { base, twin, only_filled })
+    let drop = Statement::Drop { object: ObjectKind::Table, name: TWIN.into(), on: None, if_exists: true };
+    Ok(Case { relation: RELATION, base, names, twin, drop: vec![drop], only_filled })
 }
 
 /// How the twin is stored, or the table, where the twin is a plain one.
@@ -373,10 +384,14 @@ impl Life<'_> {
 
 /// Fills the twin with the same rows, asks both the same query and compares.
 pub fn check(subject: &Subject, session: &mut Session) -> Result<Verdict, Stop> {
-    let case = match read(subject, session.database().setup(), session.dialect()) {
-        Ok(case) => case,
-        Err(reason) => return Ok(Verdict::skip(reason)),
-    };
+    match read(subject, session.database().setup(), session.dialect()) {
+        Ok(case) => compare(&case, subject, session),
+        Err(reason) => Ok(Verdict::skip(reason)),
+    }
+}
+
+/// Asks a table and its twin the queries of a subject.
+pub fn compare(case: &Case, subject: &Subject, session: &mut Session) -> Result<Verdict, Stop> {
     let from = vec![TableRef::table(case.base.clone())];
     let all = Query::select(Select { items: vec![SelectItem::Wildcard], from, ..Select::default() });
     // Before the twin is made: that may make the engine forget what was wrong with the table.
@@ -385,16 +400,17 @@ pub fn check(subject: &Subject, session: &mut Session) -> Result<Verdict, Stop> 
         asked.push(Asked { query, reply: session.query(query)? });
     }
     let verdict = match make(&case.twin, session)? {
-        Some(made) => ask_twin(asked, &case, &made, subject, session)?,
+        Some(made) => ask_twin(asked, case, &made, subject, session)?,
         None => Verdict::skip("twin table cannot be created"),
     };
-    let drop = Statement::Drop { object: ObjectKind::Table, name: TWIN.into(), on: None, if_exists: true };
-    session.scaffold(&drop)?;
+    for statement in &case.drop {
+        session.scaffold(statement)?;
+    }
     Ok(verdict)
 }
 
 /// The statements that made the twin, as they ran. `None`: the engine does not take one of them.
-fn make(twin: &[Statement], session: &mut Session) -> Result<Option<Vec<String>>, Stop> {
+pub fn make(twin: &[Statement], session: &mut Session) -> Result<Option<Vec<String>>, Stop> {
     let mut made = Vec::new();
     for statement in twin {
         if let Reply::Failed(_) = session.scaffold(statement)? {
@@ -422,8 +438,8 @@ fn ask_twin(
     let (mut milder, mut unasked, mut nonempty) = (None, None, None);
     for (number, Asked { query, reply }) in asked.into_iter().enumerate() {
         let mut of_twin = query.clone();
-        Rename { from: &case.base, to: TWIN.into() }.query(&mut of_twin);
-        let mut arms = Arms::new(RELATION);
+        Rename { names: &case.names }.query(&mut of_twin);
+        let mut arms = Arms::new(case.relation);
         arms.answered("on the table", query.clone(), reply);
         made.iter().for_each(|sql| arms.ran("the twin", sql.clone()));
         arms.ask("on its twin", of_twin, session)?;
@@ -450,23 +466,25 @@ fn ask_twin(
     })
 }
 
-/// One table's name for another's, in statements and queries alike.
-struct Rename<'a> {
-    from: &'a Name,
-    to: Name,
+/// Other names for tables and views, in statements and queries alike.
+pub struct Rename<'a> {
+    /// Each with its new name; the table first.
+    pub names: &'a [(Name, Name)],
 }
 
 impl Rename<'_> {
-    fn whole(&mut self, statement: &mut Statement) {
+    /// A statement, and what it is about.
+    pub fn whole(&mut self, statement: &mut Statement) {
         match statement {
             Statement::CreateTable(CreateTable { name, .. })
+            | Statement::CreateView(CreateView { name, .. })
             | Statement::AlterTable { table: name, .. }
             | Statement::Insert(Insert { table: name, .. })
             | Statement::Update(Update { table: name, .. })
             | Statement::Delete(Delete { table: name, .. }) => self.name(name),
             Statement::CreateIndex(index) => {
                 self.name(&mut index.table);
-                index.name = Name::from(format!("{}_{}", index.name, self.to));
+                index.name = Name::from(format!("{}_{}", index.name, index.table));
             }
             _ => {}
         }
@@ -474,8 +492,8 @@ impl Rename<'_> {
     }
 
     fn name(&self, name: &mut Name) {
-        if name == self.from {
-            *name = self.to.clone();
+        if let Some((_, new)) = self.names.iter().find(|(old, _)| old == name) {
+            *name = new.clone();
         }
     }
 }

@@ -39,10 +39,10 @@ pub fn look_for(
         }
         if asked.is_none() {
             let plan = session.explain(&query)?;
-            evidence.arms.push(session.arm(label, &query, Reply::Rows(answer), plan));
+            evidence.arms.push(session.arm(label, &query.into(), Reply::Rows(answer), plan));
         }
         let plan = session.explain(&reference)?;
-        evidence.arms.push(session.arm(REFERENCE, &reference, Reply::Rows(rows), plan));
+        evidence.arms.push(session.arm(REFERENCE, &reference.into(), Reply::Rows(rows), plan));
         return Ok(());
     }
     Ok(())
@@ -70,8 +70,8 @@ pub fn look_for_aggregate(
             continue;
         }
         let plans = (session.explain(&query)?, session.explain(&reference)?);
-        evidence.arms.push(session.arm(label, &query, Reply::Rows(answer), plans.0));
-        evidence.arms.push(session.arm(REFERENCE_AGGREGATE, &reference, Reply::Rows(rows), plans.1));
+        evidence.arms.push(session.arm(label, &query.into(), Reply::Rows(answer), plans.0));
+        evidence.arms.push(session.arm(REFERENCE_AGGREGATE, &reference.into(), Reply::Rows(rows), plans.1));
         return Ok(());
     }
     Ok(())

@@ -166,10 +166,9 @@ fn evidence(
     let title = &session.dialect().engine.title;
     let versions =
         [session.engine_version(), session.other_version().unwrap_or_default()].map(str::to_string);
-    let arms =
-        [here, there].into_iter().zip(versions).zip(plans).map(|((reply, version), plan)| {
-            session.arm(&format!("on {title} {version}"), query, reply, plan)
-        });
+    let arms = [here, there].into_iter().zip(versions).zip(plans).map(|((reply, version), plan)| {
+        session.arm(&format!("on {title} {version}"), &query.clone().into(), reply, plan)
+    });
     Ok(Verdict::Bug(Box::new(Evidence {
         class: difference.class,
         relation: RELATION.to_string(),
