@@ -53,7 +53,7 @@ impl Bug {
             class: finding.evidence.class,
             title: report::title(finding, dialect),
             signature: finding.triage.signature.clone(),
-            known: entry.map(|known| known.id.clone()),
+            known: entry.map(|known| known.id.clone()).or_else(|| old(finding)),
             versions: finding.triage.history.as_ref().map(span),
             count: 1,
             statements: finding.case.setup.len(),
@@ -70,6 +70,13 @@ impl Bug {
     pub(crate) fn size(&self) -> (usize, usize) {
         (self.tokens, self.statements)
     }
+}
+
+/// What the baseline shows as well is known; each such bug is listed under its own name.
+fn old(finding: &Finding) -> Option<String> {
+    let baseline = finding.triage.also_on.as_ref()?;
+    let signature = finding.triage.signature.as_ref()?;
+    Some(format!("also on {baseline}: {signature}"))
 }
 
 /// The name of a finding that is on disk.

@@ -70,6 +70,7 @@ impl Campaign {
         let tested = Tested::obtain(&config, observer)?;
         config.target = tested.target.clone();
         config.against = tested.other.as_ref().map(|other| other.target.clone());
+        config.baseline = tested.baseline.as_ref().map(|baseline| baseline.target.clone());
         config.oracles = suitable(&config.oracles, &tested, observer)?;
         let plan = prepare(config, tested, None, observer)?;
         let store = Store::create(out, &CampaignFile::new(&plan.config, &plan.tested))?;
@@ -91,7 +92,8 @@ impl Campaign {
         let shown = directory.display();
         let file = store::read_campaign(directory)?;
         // The file alone may only name a release.
-        let mut config = Config { target: String::new(), against: None, ..file.config.clone() };
+        let mut config =
+            Config { target: String::new(), against: None, baseline: None, ..file.config.clone() };
         // A campaign from elsewhere may not have us write to any file: a log goes on only where there is one.
         let mut is_log =
             (0..config.jobs).filter_map(|worker| config.statement_log(worker)).map(|log| is_log(&log));
@@ -99,19 +101,10 @@ impl Campaign {
             config.log_statements = None;
         }
         change(&mut config);
-        let compared = match (&config.against, &file.config.against) {
-            (Some(typed), _) => Some(Target::parse(typed)?.to_string()),
-            (None, Some(written)) => Some(target_in_file(written)?.to_string()),
-            (None, None) => None,
-        };
-        if compared != file.config.against {
-            bail!(
-                "the campaign in {shown} compares with {}, not {}",
-                file.config.against.as_deref().unwrap_or("no other version"),
-                compared.as_deref().unwrap_or("no other version")
-            );
-        }
+        let compared = same_as_before(&config.against, &file.config.against, &shown, "compares with")?;
+        let baseline = same_as_before(&config.baseline, &file.config.baseline, &shown, "has the baseline")?;
         config.against = config.against.take().or(compared.clone());
+        config.baseline = config.baseline.take().or(baseline.clone());
         let hunted = &file.config.target;
         let target = match config.target.is_empty() {
             true => target_in_file(hunted)?.to_string(),
@@ -132,7 +125,7 @@ impl Campaign {
             );
         }
         config.target = target;
-        config.against = compared;
+        (config.against, config.baseline) = (compared, baseline);
         let store = Store::reopen(directory, &file)?;
         // Killed before it had one: start from the beginning.
         let position = store::read_position(directory)?.unwrap_or_else(|| Position::start(&config));
@@ -195,6 +188,25 @@ impl Campaign {
             }
         }
     }
+}
+
+/// Another version of a campaign that is resumed: as it is typed, or as the file names it.
+fn same_as_before(
+    typed: &Option<String>,
+    written: &Option<String>,
+    shown: &std::path::Display,
+    what: &str,
+) -> anyhow::Result<Option<String>> {
+    let named = match (typed, written) {
+        (Some(typed), _) => Some(Target::parse(typed)?.to_string()),
+        (None, Some(written)) => Some(target_in_file(written)?.to_string()),
+        (None, None) => None,
+    };
+    if named != *written {
+        let name = |target: &Option<String>| target.clone().unwrap_or_else(|| "no other version".to_string());
+        bail!("the campaign in {shown} {what} {}, not {}", name(written), name(&named));
+    }
+    Ok(named)
 }
 
 /// The oracles that apply to this engine; the others are named and left out.

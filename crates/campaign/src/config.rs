@@ -27,6 +27,9 @@ pub struct Config {
     /// class `changed`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
+    /// A version or build to judge by: a finding that it shows, too, is not new.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<String>,
     /// The oracles, by their names or by groups: `norec`, `tlp`, `all`.
     pub oracles: Vec<String>,
     /// Where all randomness starts: the same seed gives the same databases and queries.
@@ -84,6 +87,7 @@ impl Default for Config {
         Config {
             target: "sqlite".to_string(),
             against: None,
+            baseline: None,
             oracles: vec!["all".to_string()],
             seed: random(),
             repeatable: false,
@@ -118,6 +122,9 @@ impl Config {
         self.check_limits()?;
         if self.jobs == 0 {
             bail!("a campaign needs at least one worker");
+        }
+        if self.baseline.is_some() && self.reduce.is_none() {
+            bail!("findings are compared with a baseline when they are reduced: leave out --no-reduce");
         }
         self.oracles = choose_oracles(&self.oracles, self.against.is_some())?;
         Policy::profile(&self.profile).context("invalid profile")?;

@@ -16,9 +16,8 @@ use dissent_core::triage::known::{Known, explains};
 use crate::bugs::{Bug, Bugs, Sorted, id};
 use crate::config::{Allowance, Config};
 use crate::observer::{Observer, Stage, Staged};
-use crate::pool::Workplace;
 use crate::record;
-use crate::reducer::{Job, Reduced, Watcher};
+use crate::reducer::{Baseline, Job, Reduced, Watcher};
 use crate::store::{self, Store};
 use crate::tested::Tested;
 use crate::worker::protocol::Difference;
@@ -54,9 +53,8 @@ pub struct Intake<'a> {
 impl<'a> Intake<'a> {
     pub fn new(config: &Config, tested: &'a Tested, known: &'a [Known], store: &'a Store) -> Intake<'a> {
         let (sender, reduced) = channel();
-        let queue = config
-            .reduce
-            .map(|allowance| Queue::start(tested.place.clone(), store.dialect().clone(), allowance, sender));
+        let queue =
+            config.reduce.map(|allowance| Queue::start(tested, store.dialect().clone(), allowance, sender));
         Intake {
             tested,
             known,
@@ -277,7 +275,7 @@ impl<'a> Intake<'a> {
             let finding = record::read(&directory)?;
             if self.has_all_findings() {
                 self.store.discard(&directory)?;
-            } else if self.is_explained(&finding) {
+            } else if self.is_explained(&finding) || self.tested.baseline.is_some() {
                 self.left_waiting += 1;
             } else {
                 self.bugs.add(self.bug(&finding, &directory));
@@ -350,13 +348,14 @@ struct Queue {
 
 impl Queue {
     /// What is done comes back in the order in which it was handed in.
-    fn start(place: Workplace, dialect: Arc<Dialect>, allowance: Allowance, news: Sender<News>) -> Queue {
+    fn start(tested: &Tested, dialect: Arc<Dialect>, allowance: Allowance, news: Sender<News>) -> Queue {
+        let (place, baseline) = (tested.place.clone(), Baseline::of(tested));
         let (sender, findings) = channel::<Finding>();
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
         // The processes it starts die with this thread, which lives until no more findings come.
         std::thread::spawn(move || {
-            let job = Job { place: &place, dialect: &dialect, allowance };
+            let job = Job { place: &place, baseline, dialect: &dialect, allowance };
             for finding in findings {
                 let mut telling = Telling { stopped: &stopped, confirmed: false, news: &news };
                 if telling.is_stopped() {

@@ -39,6 +39,8 @@ pub struct Tested {
     pub engine: EngineNote,
     /// The version that it is compared with.
     pub other: Option<Box<Tested>>,
+    /// The version that decides whether a finding is new.
+    pub baseline: Option<Box<Tested>>,
     pub(crate) place: Workplace,
 }
 
@@ -48,19 +50,27 @@ impl Tested {
     pub fn obtain(config: &Config, observer: &mut dyn Observer) -> anyhow::Result<Tested> {
         let mut tested = Tested::obtain_one(config, observer)?;
         if let Some(against) = &config.against {
-            let other = Config { target: against.clone(), guide: guide::Kind::None, ..config.clone() };
-            let other = Tested::obtain_one(&other, observer)?;
-            if other.place.dialect != tested.place.dialect {
-                bail!(
-                    "{} and {} are not versions of one engine; only those can be compared",
-                    tested.target,
-                    other.target
-                );
-            }
+            let other = tested.another(against, config, observer)?;
             tested.place.other = Some(other.place.source.clone());
             tested.other = Some(Box::new(other));
         }
+        if let Some(baseline) = &config.baseline {
+            let mut baseline = tested.another(baseline, config, observer)?;
+            baseline.place.other = tested.place.other.clone();
+            tested.baseline = Some(Box::new(baseline));
+        }
         Ok(tested)
+    }
+
+    /// Another version of the same engine.
+    fn another(&self, named: &str, config: &Config, observer: &mut dyn Observer) -> anyhow::Result<Tested> {
+        let config = Config { target: named.to_string(), guide: guide::Kind::None, ..config.clone() };
+        let other = Tested::obtain_one(&config, observer)?;
+        if other.place.dialect != self.place.dialect {
+            let (one, other) = (&self.target, &other.target);
+            bail!("{one} and {other} are not versions of one engine; only those can be compared");
+        }
+        Ok(other)
     }
 
     fn obtain_one(config: &Config, observer: &mut dyn Observer) -> anyhow::Result<Tested> {
@@ -93,7 +103,7 @@ impl Tested {
             observer.note(&error.to_string());
         }
         let (target, public_target) = (target.to_string(), target.public());
-        Ok(Tested { target, public_target, engine_version, engine, other: None, place })
+        Ok(Tested { target, public_target, engine_version, engine, other: None, baseline: None, place })
     }
 
     /// The name of the dialect that it speaks.

@@ -27,6 +27,7 @@ fn every_option(directory: &Path) -> Config {
     Config {
         target: "sqlite@bundled".to_string(),
         against: Some("sqlite".to_string()),
+        baseline: Some("sqlite".to_string()),
         oracles: ["norec", "tlp-where", "versions"].map(String::from).to_vec(),
         repeatable: true,
         seed: 77,

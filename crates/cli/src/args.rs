@@ -109,6 +109,11 @@ pub struct HuntArgs {
     #[arg(long, value_name = "TARGET")]
     pub against: Option<String>,
 
+    /// Another version of the same engine to judge by: what it shows as well is listed as known, and only what it does
+    /// not show is a reason to exit with 1
+    #[arg(long, value_name = "TARGET")]
+    pub baseline: Option<String>,
+
     /// Stop after this time: 30s, 10m, 2h [default: until Ctrl-C]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     time: Option<Duration>,
@@ -215,6 +220,7 @@ impl HuntArgs {
     pub fn fill(&self, config: &mut Config) -> anyhow::Result<()> {
         set(&mut config.target, &self.target);
         config.against = self.against.clone().or(config.against.take());
+        config.baseline = self.baseline.clone().or(config.baseline.take());
         set(&mut config.oracles, &oracles_for(self.oracles.clone(), self.against.is_some()));
         set(&mut config.seed, &self.seed);
         config.repeatable |= self.seed.is_some() || self.log_statements.is_some();
@@ -340,6 +346,11 @@ pub struct CheckArgs {
     #[arg(long, value_name = "TARGET")]
     pub against: Option<String>,
 
+    /// Another version of the same engine to judge by: what it shows as well is listed as known, and only what it does
+    /// not show is a reason to exit with 1
+    #[arg(long, value_name = "TARGET", requires = "out")]
+    pub baseline: Option<String>,
+
     /// The oracles to use: names or groups (see `dissent oracles`), separated by commas [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     oracles: Option<Vec<String>>,
@@ -360,6 +371,7 @@ impl CheckArgs {
     pub fn config(&self) -> Config {
         let mut config = self.limits.config(&self.target);
         config.against = self.against.clone();
+        config.baseline = self.baseline.clone();
         set(&mut config.oracles, &oracles_for(self.oracles.clone(), self.against.is_some()));
         config.known = self.known.clone();
         config
@@ -379,6 +391,10 @@ pub struct ReplayArgs {
     /// Another version to compare with, of a finding of class changed [default: the one it was compared with]
     #[arg(long, value_name = "TARGET")]
     pub against: Option<String>,
+
+    /// Another version of the same engine to judge by: exit 0 if it fails there, too
+    #[arg(long, value_name = "TARGET")]
+    pub baseline: Option<String>,
 
     #[command(flatten)]
     pub limits: LimitArgs,

@@ -1,5 +1,6 @@
 //! Reduction in this process, checks in another: the passes lose nothing when the engine crashes.
 
+mod baseline;
 mod changed;
 mod checker;
 
@@ -16,6 +17,8 @@ use dissent_core::sql::Statement;
 use dissent_core::subject::TestCase;
 use dissent_core::triage;
 
+use baseline::Asked;
+pub use baseline::Baseline;
 pub use checker::{Answer, Checker};
 
 use crate::config::Allowance;
@@ -51,11 +54,15 @@ pub fn reduce(
     watcher: &mut dyn Watcher,
 ) -> anyhow::Result<Reduced> {
     let dialect = tested.dialect()?;
-    Job { place: &tested.place, dialect: &dialect, allowance }.run(finding, watcher).0
+    Job { place: &tested.place, baseline: Baseline::of(tested), dialect: &dialect, allowance }
+        .run(finding, watcher)
+        .0
 }
 
 pub struct Job<'a> {
     pub place: &'a Workplace,
+    /// Decides whether a finding is new.
+    pub baseline: Option<Baseline>,
     pub dialect: &'a Dialect,
     pub allowance: Allowance,
 }
@@ -80,7 +87,15 @@ impl Job<'_> {
             Err(why) => return Ok(Reduced::Unstable(why)),
         };
         checker.allow_setup_failures(confirmed.failures_allowed);
-        let mut smaller = self.shrink(finding, confirmed, started, checker, watcher)?;
+        let mut old = self.baseline.as_ref().map(|baseline| baseline.ask(finding));
+        let also_on = match &mut old {
+            Some(old) => old.shows(&confirmed.case)?.then(|| old.name.clone()),
+            None => None,
+        };
+        // What is new stays new while it gets smaller.
+        old = old.filter(|_| also_on.is_none());
+        let mut smaller = self.shrink(finding, confirmed, started, checker, &mut old, watcher)?;
+        smaller.triage.also_on = also_on;
         let restated = self.restate(&smaller, checker)?;
         smaller.triage.signature = Some(match &restated {
             Some((case, evidence)) => triage::signature(case, evidence),
@@ -144,6 +159,7 @@ impl Job<'_> {
         confirmed: Confirmed,
         started: Instant,
         checker: &mut Checker,
+        old: &mut Option<Asked>,
         watcher: &mut dyn Watcher,
     ) -> anyhow::Result<Finding> {
         let deadline = started + self.allowance.time;
@@ -156,11 +172,17 @@ impl Job<'_> {
                 return Ok(false);
             }
             checks += 1;
-            match checker.check(candidate).map_err(|error| Trouble(format!("{error:#}")))? {
+            let trouble = |error: anyhow::Error| Trouble(format!("{error:#}"));
+            match checker.check(candidate).map_err(trouble)? {
                 Answer::Fails { evidence, setup_failures }
                     if triage::is_same_failure(&evidence, &finding.evidence)
                         && setup_failures.len() <= confirmed.failures_allowed =>
                 {
+                    if let Some(old) = old
+                        && old.shows(candidate).map_err(trouble)?
+                    {
+                        return Ok(false);
+                    }
                     best = Some(evidence);
                     watcher.smaller(candidate, checks);
                     Ok(true)

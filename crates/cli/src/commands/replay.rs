@@ -35,7 +35,15 @@ pub fn run(args: ReplayArgs) -> anyhow::Result<u8> {
         super::check::compared(&tested)
     );
     let _ = writeln!(out, "setup: {}", counted(finding.case.setup.len() as u64, "statement"));
-    let code = judge(&replayed, &finding, &mut out);
+    let mut code = judge(&replayed, &finding, &mut out);
+    if let Some(baseline) = args.baseline.as_deref().filter(|_| code == crate::FOUND) {
+        let against = args.against.as_deref();
+        let old = obtain_for(&finding, Some(baseline), against, &args.limits, &mut LiveLine::new())?;
+        let also = judge(&replay(&finding, &old)?, &finding, &mut String::new()) == crate::FOUND;
+        let told = if also { "not new: it also fails on" } else { "new: it does not fail on" };
+        let _ = writeln!(out, "{told} {} (version {})", old.target, old.engine_version);
+        code = if also { crate::NOTHING_FOUND } else { code };
+    }
     std::io::stdout().write_all(out.as_bytes())?;
     Ok(code)
 }

@@ -322,6 +322,9 @@ pub struct Triage {
     /// The version that it was compared with, of a finding of class `changed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<Against>,
+    /// The baseline, if that shows it as well: then it is not new.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub also_on: Option<String>,
 }
 
 /// What an engine says of itself, and where it came from.

@@ -49,6 +49,9 @@ fn versions(finding: &Finding, dialect: &Dialect) -> String {
         let _ = write!(out, ", {}", one_line(built));
     }
     out.push('\n');
+    if let Some(baseline) = &finding.triage.also_on {
+        let _ = writeln!(out, "**Also on the baseline:** {}", one_line(baseline));
+    }
     if let Some(against) = &finding.triage.against {
         out += &compared(finding, against, dialect);
         return out.trim_end().replace('\n', "  \n") + "\n";
