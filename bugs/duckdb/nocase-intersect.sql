@@ -1,7 +1,8 @@
 -- title: INTERSECT takes texts for different that the collation takes for equal
 -- link: https://github.com/duckdb/duckdb/issues/20308
 -- fails: duckdb@1.1.2
--- uncaught: texts that the collation takes for equal are not compared: a set operator may keep either
+-- fixed: 1.5.6
+-- caught: identities
 
 CREATE TABLE lower_case(t VARCHAR COLLATE NOCASE);
 CREATE TABLE upper_case(t VARCHAR COLLATE NOCASE);

@@ -1,7 +1,8 @@
 -- title: IN does not find what IS TRUE gives
 -- link: https://www.sqlite.org/src/tktview?name=f3ff147288
 -- fails: sqlite@3.33.0
--- uncaught: the same wrong answer in WHERE and in the select list
+-- fixed: 3.34.0
+-- caught: identities
 
 CREATE TABLE bit(b INT);
 INSERT INTO bit VALUES (1), (3);

@@ -1,7 +1,8 @@
 -- title: A row value compared with one of an R-tree
 -- link: https://www.sqlite.org/src/tktview?name=f096d191b6
 -- fails: sqlite@3.30.1
--- uncaught: virtual tables are not compared: some of their columns are parameters, and R-trees keep 32-bit floats
+-- fixed: 3.31.1
+-- caught: eet, identities, index, norec, tlp-where
 
 CREATE TABLE spot(x);
 CREATE VIRTUAL TABLE box USING rtree(id, low, high);

@@ -17,8 +17,14 @@ use crate::walk::{self, Watcher};
 pub const NO_SUBJECT: &str = "nothing in the query for this oracle";
 
 /// Dissent does not know what the columns of a virtual table mean: some are parameters, which change the result when they
-/// are compared, and R-trees store 32-bit floats (SOUNDNESS 0.11). The same goes for the engine's system tables.
+/// are compared (SOUNDNESS 0.11). The same goes for the engine's system tables. Only R-trees are known.
 pub const NOT_A_TABLE: &str = "table or view that the script does not create";
+
+/// Whether the words of a statement make an R-tree, whose columns hold what they show: 32-bit floats, read back as such.
+fn is_rtree<'w>(words: impl Iterator<Item = &'w str>) -> bool {
+    let mut words = words.skip_while(|word| *word != "using");
+    matches!(words.nth(1), Some("rtree" | "rtree_i32"))
+}
 
 /// What was read of a script.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -137,12 +143,14 @@ impl ScriptWalk<'_, '_> {
         database.setup().iter().any(|statement| match statement {
             Statement::Raw(text) => {
                 let text = text.to_ascii_lowercase();
-                let mut words =
+                let words =
                     text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
-                // Of a view that is not understood it is not known whether its rows are defined.
-                let makes = words.next() == Some("create")
-                    && !words.clone().take(5).any(|word| matches!(word, "virtual" | "view"));
-                makes && words.take(8).any(|word| word == name.to_ascii_lowercase())
+                // Of a view that is not understood it is not known whether its rows are defined, and of most virtual
+                // tables not what their columns mean. An R-tree has plain columns.
+                let kind = |wanted: &str| words.clone().take(5).any(|word| word == wanted);
+                let opaque = kind("view") || (kind("virtual") && !is_rtree(words.clone()));
+                let makes = words.clone().next() == Some("create") && !opaque;
+                makes && words.skip(1).take(8).any(|word| word == name.to_ascii_lowercase())
             }
             _ => false,
         })

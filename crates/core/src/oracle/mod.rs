@@ -4,11 +4,13 @@ pub mod constraints;
 pub mod crash;
 pub mod dml;
 pub mod edc;
+pub mod eet;
 pub mod epsc;
 pub mod identities;
 pub mod index;
 pub mod joinequiv;
 pub mod kit;
+pub mod materialise;
 pub mod norec;
 pub mod order;
 pub mod plan;
@@ -151,6 +153,8 @@ pub fn all() -> &'static [&'static dyn Oracle] {
         &identities::Identities,
         &constraints::Constraints,
         &dml::Dml,
+        &eet::Eet,
+        &materialise::Materialise,
     ]
 }
 

@@ -57,6 +57,7 @@ use crate::subject::{Proposal, Subject, TestCase};
 
 use build::Built;
 use case::Case;
+pub(crate) use case::is_json;
 
 /// See [the module](self).
 pub struct Edc;

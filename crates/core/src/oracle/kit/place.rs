@@ -34,6 +34,8 @@ pub struct Place<'a> {
     pub used: Use,
     /// The innermost query is grouped and this is outside its aggregates: only its keys can be named.
     pub grouped: bool,
+    /// This is inside an aggregate of the innermost query: with a column of another query it may become that one's.
+    pub aggregated: bool,
     /// How many SELECTs enclose the one it stands in.
     pub depth: usize,
 }
@@ -44,6 +46,12 @@ impl Place<'_> {
         // The innermost relations first: a name means the nearest.
         let nearest: Vec<Relation> = self.relations.iter().rev().cloned().collect();
         kind_within(expr, &nearest, self.dialect)
+    }
+
+    /// Whether a reference means a column of the innermost query.
+    pub fn is_own(&self, reference: &ColumnRef) -> bool {
+        let own = &self.relations[self.own.min(self.relations.len())..];
+        own.iter().any(|relation| reference.table.as_ref() == Some(&relation.alias))
     }
 
     /// The column that a reference means.
@@ -71,6 +79,7 @@ pub fn rewrite<'a>(
         own: 0,
         used: Use::Value,
         grouped: false,
+        aggregated: false,
         depth: 0,
         with: With { recursive: false, tables: Vec::new() },
         merged: false,
@@ -88,6 +97,7 @@ struct Walk<'a> {
     /// What becomes of the expression, or of the items of the SELECT, that comes next.
     used: Use,
     grouped: bool,
+    aggregated: bool,
     depth: usize,
     /// The common tables that can be named, the nearest first.
     with: With,
@@ -120,12 +130,14 @@ impl Walk<'_> {
         let adds_up = is(&["COUNT", "SUM", "AVG", "TOTAL"]) && !aggregate.distinct;
         let used = if adds_up { Use::Value } else { Use::Comparison };
         let grouped = std::mem::replace(&mut self.grouped, false);
+        let aggregated = std::mem::replace(&mut self.aggregated, true);
         aggregate.args.iter_mut().for_each(|arg| self.used_as(used, arg));
         self.ordered_by(&mut aggregate.order_by);
         if let Some(filter) = &mut aggregate.filter {
             self.used_as(Use::Truth, filter);
         }
         self.grouped = grouped;
+        self.aggregated = aggregated;
     }
 
     /// What becomes of the operands of an operator, where they are all alike.
@@ -134,15 +146,17 @@ impl Walk<'_> {
             Expr::Unary { op: UnaryOp::Not, .. } => Use::Truth,
             Expr::Binary { op: BinaryOp::And | BinaryOp::Or, .. } => Use::Truth,
             Expr::Is { test: Truth::True | Truth::False, .. } => Use::Truth,
-            Expr::Is { test: Truth::Null, .. } | Expr::Cast { .. } => Use::Value,
+            Expr::Is { test: Truth::Null, .. } => Use::Value,
             Expr::Unary { op: UnaryOp::Minus | UnaryOp::BitNot, .. } => Use::Value,
             Expr::Binary { op, .. } => match op {
                 BinaryOp::JsonGet | BinaryOp::JsonGetText => Use::Comparison,
                 op if op.is_comparison() => Use::Comparison,
                 _ => Use::Value,
             },
-            // A plus passes a collation on.
-            Expr::Unary { op: UnaryOp::Plus, .. } if self.used == Use::Value => Use::Value,
+            // A plus and a CAST pass a collation on.
+            Expr::Unary { op: UnaryOp::Plus, .. } | Expr::Cast { .. } if self.used == Use::Value => {
+                Use::Value
+            }
             _ => Use::Comparison,
         }
     }
@@ -220,6 +234,7 @@ impl Editor for Walk<'_> {
             used => used,
         };
         let before = (self.relations.len(), self.own, self.used, self.grouped, self.merged);
+        let aggregated = std::mem::replace(&mut self.aggregated, false);
         self.own = self.relations.len();
         self.merged = false;
         self.grouped = false;
@@ -256,6 +271,7 @@ impl Editor for Walk<'_> {
         }
         let length;
         (length, self.own, self.used, self.grouped, self.merged) = before;
+        self.aggregated = aggregated;
         self.relations.truncate(length);
         self.depth -= 1;
     }
@@ -272,6 +288,7 @@ impl Editor for Walk<'_> {
             own: self.own,
             used: self.used,
             grouped: self.grouped,
+            aggregated: self.aggregated,
             depth: self.depth.saturating_sub(1),
         };
         if let Some(substitute) = (self.rewrite)(expr, &place) {
