@@ -77,3 +77,31 @@ fn nothing_checked_is_not_nothing_found() {
         assert!(said.stderr.contains("nothing was checked"), "{}", said.stderr);
     }
 }
+
+#[test]
+fn an_oracle_that_cannot_test_an_engine_is_left_out() {
+    let directory = tempfile::tempdir().unwrap();
+    if support::traces::Somebodys::start_any("duckdb").is_none() {
+        return;
+    }
+    let hunt = |oracles: &str| {
+        let args = [
+            "hunt",
+            "duckdb",
+            "--max-cases",
+            "100",
+            "--seed",
+            "1",
+            "--jobs",
+            "1",
+            "--out",
+            oracles,
+            "--oracles",
+        ];
+        run(dissent(directory.path()).args(args).arg(oracles))
+    };
+    hunt("rowid").refused_with("rowid cannot test DuckDB");
+    let said = hunt("rowid,norec");
+    assert!(matches!(said.code, Some(0 | 1)), "{}", said.stderr);
+    assert!(said.stderr.contains("leaving out rowid, which cannot test DuckDB"), "{}", said.stderr);
+}
