@@ -192,14 +192,14 @@ impl<'a> Generator<'a> {
         let mut table = self.rng.pick(&state.tables);
         for _ in 0..4 {
             let other = self.rng.pick(&state.tables);
-            if self.product * table.rows <= self.policy.max_product {
+            if self.product.saturating_mul(table.rows) <= self.policy.max_product {
                 break;
             }
             if other.rows < table.rows {
                 table = other;
             }
         }
-        self.product *= table.rows.max(1);
+        self.product = self.product.saturating_mul(table.rows.max(1));
         table
     }
 

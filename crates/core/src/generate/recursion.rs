@@ -60,7 +60,8 @@ impl Generator<'_> {
             (true, false) => self.rng.between(2, 3),
             _ => self.rng.between(2, 5),
         };
-        self.product = before.saturating_mul(if walks { rows * rows + rows } else { rows * rounds });
+        let times = if walks { rows.saturating_add(1) } else { rounds };
+        self.product = before.saturating_mul(rows.saturating_mul(times));
         let names: Vec<Name> = (0..width).map(|at| Name::from(format!("c{at}"))).collect();
         let step = self.step(&name, &names, &anchor, rounds as i64, walks);
         let listed = self.odds(&LISTED_COLUMNS);
