@@ -101,6 +101,15 @@ impl Original {
         }
     }
 
+    /// Whether a column is declared PRIMARY KEY or UNIQUE by itself.
+    pub fn declares_key(&self, name: &Name) -> bool {
+        let is_key = |constraint: &ColumnConstraint| {
+            matches!(constraint, ColumnConstraint::PrimaryKey { .. } | ColumnConstraint::Unique { .. })
+        };
+        let mut named = self.create.columns.iter().filter(|column| column.name == *name);
+        named.any(|column| column.constraints.iter().any(is_key))
+    }
+
     /// The columns that can be written.
     pub fn written(&self) -> Vec<Name> {
         let columns =
