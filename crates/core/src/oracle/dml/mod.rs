@@ -10,7 +10,7 @@
 //!
 //! All changes are made to a copy of a table of the database ([`copy`](crate::oracle::kit::copy)), which has its
 //! constraints and indexes and is dropped afterwards; `mark0` is a column that the copy has besides. The code of the
-//! forms is in [`forms`] and [`rebuilt`]:
+//! forms is in `forms` and `rebuilt`:
 //!
 //! | form | what must hold |
 //! | --- | --- |

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Engines do not sort to find the first rows: they use a heap, read an index until there are enough, or push limits
-//! into joins and set operators. A subject names one of these forms (the code is in [`forms`]):
+//! into joins and set operators. A subject names one of these forms (the code is in `forms`):
 //!
 //! | form | compared with the query |
 //! | --- | --- |
