@@ -169,7 +169,8 @@ impl<'a> Attack<'a> {
         let args = ["hunt", self.target, "--seeds", "scripts", "--seeds-only", "--max-cases", "20"];
         let rest = ["--jobs", "1", "--seed", "1", "--oracles", "norec", "--out", "out"];
         let said = run(dissent(self.place.path()).args(args).args(rest));
-        assert!(matches!(said.code, Some(0 | 1)), "{}", said.stderr);
+        // On a slow machine there may be no time for a check.
+        assert!(matches!(said.code, Some(0..=2)), "{}", said.stderr);
         assert!(self.loot.is_safe(), "{}: a seed wrote a file", self.target);
         let told = |at: usize| match said.stderr.contains(&format!("not run: {}:3: ", script(at))) {
             true => "refused",
