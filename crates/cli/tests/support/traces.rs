@@ -16,13 +16,16 @@ pub struct Watched {
     pub child: Child,
     pub processes: BTreeSet<u32>,
     pub homes: BTreeSet<PathBuf>,
+    /// Segments that were there before: numbers of processes are used again.
+    foreign: Vec<(String, u32)>,
 }
 
 impl Watched {
     pub fn start(command: &mut Command) -> Watched {
+        let foreign = segments();
         let child = command.spawn().expect("the program starts");
         let processes = BTreeSet::from([child.id()]);
-        Watched { child, processes, homes: BTreeSet::new() }
+        Watched { child, processes, homes: BTreeSet::new(), foreign }
     }
 
     /// Looks around for so long, or until the program ends.
@@ -71,7 +74,9 @@ impl Watched {
             format!("process {process} {}", title.replace('\0', " "))
         });
         let homes = self.homes.iter().filter(|home| home.exists()).map(|home| home.display().to_string());
-        let segments = segments().into_iter().filter(|(_, creator)| self.processes.contains(creator));
+        let own =
+            |segment: &(String, u32)| self.processes.contains(&segment.1) && !self.foreign.contains(segment);
+        let segments = segments().into_iter().filter(own);
         processes.chain(homes).chain(segments.map(|(id, _)| format!("segment {id}"))).collect()
     }
 
@@ -145,8 +150,9 @@ impl Somebodys {
         all.filter(|name| name.starts_with("dissent_") && name.matches('_').count() > 1).collect()
     }
 
+    /// As the one who runs the server, who may do more than the tests on it.
     pub fn execute(&mut self, sql: &str) {
-        let reply = self.engine.execute(sql).unwrap();
+        let reply = open(&self.address).unwrap().execute(sql).unwrap();
         assert!(reply.failure().is_none(), "{sql}: {reply:?}");
     }
 }
