@@ -138,6 +138,6 @@ fn waits_show_how_far_they_are() {
     let check = dissent(directory.path(), &["check", "many.sql", "--oracles", "norec"]);
     let mut terminal = Terminal::start(check, 24, 80);
     terminal
-        .wait("checking", |screen| screen.contains("\nchecking queries: ") && screen.contains(" of 3000"));
+        .wait("checking", |screen| screen.contains("\nchecking queries: ") && screen.contains(" of 3,000"));
     assert_eq!(terminal.finish(), Some(0));
 }
