@@ -34,6 +34,14 @@ const MOST_ATTACHED: usize = 500;
 
 /// What it is opened with: `RESET` would give these the defaults of DuckDB.
 const OWN_SETTINGS: [&str; 2] = ["threads", "memory_limit"];
+/// The wall: no statement reaches files or the network, and none can take these back. Versions that do not know one
+/// pass it over.
+const WALL: [(&str, &str); 4] = [
+    ("enable_external_access", "false"),
+    ("autoinstall_known_extensions", "false"),
+    ("autoload_known_extensions", "false"),
+    ("allow_community_extensions", "false"),
+];
 
 /// A database in memory, run by one thread.
 pub struct DuckdbEngine {
@@ -128,7 +136,8 @@ impl DuckdbEngine {
     fn reopen(&mut self) -> Result<(), Trouble> {
         self.close();
         let settings = OWN_SETTINGS.iter().copied().zip(["1".to_string(), self.memory_limit()]);
-        let settings: Vec<(&str, String)> = settings.collect();
+        let wall = WALL.map(|(name, value)| (name, value.to_string()));
+        let settings: Vec<(&str, String)> = settings.chain(wall).collect();
         let (database, connection) =
             self.api.open(&settings).map_err(|error| Trouble(format!("cannot open a database: {error}")))?;
         (self.database, self.connection) = (database, connection);

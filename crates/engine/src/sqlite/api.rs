@@ -14,6 +14,16 @@ use crate::{EngineError, library};
 type Destructor = Option<unsafe extern "C" fn(*mut c_void)>;
 pub type ProgressHandler = unsafe extern "C" fn(*mut c_void) -> c_int;
 
+/// Asked what a statement may do: the data given, the action, two names, the database, the trigger.
+pub type Authorizer = unsafe extern "C" fn(
+    *mut c_void,
+    c_int,
+    *const c_char,
+    *const c_char,
+    *const c_char,
+    *const c_char,
+) -> c_int;
+
 /// Declares the table once: its fields, the bundled copy's entries and the symbols to look up. A
 /// library without one of the optional functions is simply older; what only an instrumented library has is
 /// ours (`coverage.c`).
@@ -103,6 +113,7 @@ api! {
     optional {
         sqlite3_hard_heap_limit64: fn(i64) -> i64;
         sqlite3_test_control: fn(c_int; ...) -> c_int;
+        sqlite3_set_authorizer: fn(*mut sqlite3, Option<Authorizer>, *mut c_void) -> c_int;
     }
     instrumented {
         dissent_counters: fn(c_uint, *mut c_uint, *mut *mut u64) -> c_int;

@@ -11,6 +11,7 @@ mod switch;
 #[cfg(test)]
 mod tests;
 mod turn;
+mod wall;
 
 use std::collections::HashMap;
 use std::ffi::{CStr, c_int};
@@ -364,7 +365,7 @@ impl Engine for SqliteEngine {
         if let Some(mask) = switch::mask(sql) {
             return Ok(self.switch_off(mask));
         }
-        Ok(self.run().unwrap_or_else(Reply::Failed))
+        Ok(self.walled(sql, SqliteEngine::run).unwrap_or_else(Reply::Failed))
     }
 
     fn set_limits(&mut self, limits: Limits) {
@@ -376,7 +377,7 @@ impl Engine for SqliteEngine {
     /// SQLite's parameters have no types but those of the values.
     fn prepare(&mut self, sql: &str, _: &[DataType]) -> Result<Result<Prepared, SqlError>, Trouble> {
         self.read(sql)?;
-        let statement = match self.compile_one() {
+        let statement = match self.walled(sql, SqliteEngine::compile_one) {
             Ok(statement) => statement,
             Err(error) => return Ok(Err(error)),
         };
@@ -386,13 +387,14 @@ impl Engine for SqliteEngine {
     }
 
     fn execute_prepared(&mut self, statement: &Prepared, values: &[Value]) -> Result<Reply, Trouble> {
-        let (number, lost) = (statement.number, Reply::Failed(Prepared::lost()));
+        let (number, sql, lost) = (statement.number, &statement.sql, Reply::Failed(Prepared::lost()));
         let Some(mut kept) = self.prepared.remove(&number) else { return Ok(lost) };
         self.meter.start();
         let reply = match &mut kept {
             None => Reply::Done { changed: 0 },
             Some(statement) => {
-                let reply = self.run_prepared(statement, values).unwrap_or_else(Reply::Failed);
+                let run = |engine: &SqliteEngine| engine.run_prepared(statement, values);
+                let reply = self.walled(sql, run).unwrap_or_else(Reply::Failed);
                 statement.rewind();
                 reply
             }
