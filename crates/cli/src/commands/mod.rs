@@ -19,9 +19,12 @@ mod setup;
 mod shell;
 mod stats;
 
+use std::io::Write as _;
+
 use anyhow::bail;
 use dissent_campaign::{Observer, Tested, target_in_file};
 use dissent_core::finding::Finding;
+use dissent_core::render::to_sql;
 use dissent_engine::Target;
 
 use crate::args::{Command, LimitArgs};
@@ -47,6 +50,20 @@ pub fn run(command: Command) -> anyhow::Result<u8> {
         Command::Completions { shell } => setup::completions(shell),
         Command::Man { command, out } => setup::man(command.as_deref(), out.as_deref()),
     }
+}
+
+/// Says what a finding will run before it does: it may have come from somebody else.
+fn show_script(finding: &Finding, tested: &Tested) -> anyhow::Result<()> {
+    if crate::verbosity::is_quiet() {
+        return Ok(());
+    }
+    let dialect = tested.dialect()?;
+    let statements = finding.case.setup.iter().chain(&finding.case.subject.tests);
+    let mut script = format!("running on {}:\n", tested.target);
+    statements.for_each(|statement| script += &format!("  {};\n", to_sql(statement, &dialect)));
+    // Nobody listens: no reason not to go on.
+    let _ = std::io::stderr().write_all(script.as_bytes());
+    Ok(())
 }
 
 /// The engine that a finding was made on, or another one that speaks its dialect.

@@ -10,7 +10,7 @@ use dissent_core::finding::Finding;
 use dissent_core::reduce::Weight;
 use dissent_core::subject::TestCase;
 
-use super::obtain_for;
+use super::{obtain_for, show_script};
 use crate::args::ReduceArgs;
 use crate::numbers::{counted, grouped};
 use crate::progress::LiveLine;
@@ -58,6 +58,7 @@ fn reduce_one(
     let mut line = LiveLine::new();
     let tested =
         obtain_for(&finding, args.target.as_deref(), args.against.as_deref(), &args.limits, &mut line)?;
+    show_script(&finding, &tested)?;
     let dialect = tested.dialect()?;
     finding.target = tested.public_target.clone();
     finding.engine_version = tested.engine_version.clone();

@@ -7,7 +7,7 @@ use dissent_campaign::{CheckOutcome, Replay, Replayed, record, replay};
 use dissent_core::finding::{Arm, ArmOutcome, Finding};
 use dissent_core::report::{ROWS_SHOWN, failure, outcome_lines};
 
-use super::obtain_for;
+use super::{obtain_for, show_script};
 use crate::args::ReplayArgs;
 use crate::numbers::counted;
 use crate::progress::LiveLine;
@@ -21,6 +21,7 @@ pub fn run(args: ReplayArgs) -> anyhow::Result<u8> {
         &args.limits,
         &mut LiveLine::new(),
     )?;
+    show_script(&finding, &tested)?;
     let replayed = replay(&finding, &tested)?;
     let mut out = String::new();
     let _ = writeln!(

@@ -6,7 +6,7 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 use super::SqliteEngine;
-use super::api::{Authorizer, sqlite3};
+use super::api::Authorizer;
 use dissent_core::engine::{ErrorClass, SqlError};
 
 const ATTACH: c_int = 24;
@@ -56,7 +56,7 @@ impl SqliteEngine {
         };
         let authorizer = |asked: Option<Authorizer>| {
             // SAFETY: the connection is open, and what is asked needs no data of ours.
-            unsafe { set(self.db as *mut sqlite3, asked, std::ptr::null_mut()) };
+            unsafe { set(self.db, asked, std::ptr::null_mut()) };
         };
         authorizer(Some(authorize));
         let returned = run(self);
