@@ -2,7 +2,7 @@
 -- link: https://github.com/duckdb/duckdb/issues/3659
 -- fails: duckdb@0.3.4
 -- fixed: 0.4.0
--- caught: epsc, norec, tlp-where, valscope
+-- caught: eet, epsc, identities, norec, tlp-where, valscope
 
 CREATE TABLE tab(pk INTEGER PRIMARY KEY, n INTEGER);
 INSERT INTO tab VALUES (1, 5), (2, 18), (3, 40), (4, NULL), (5, 70);

@@ -2,7 +2,7 @@
 -- link: https://github.com/duckdb/duckdb/issues/16803
 -- fails: duckdb@1.1.2
 -- fixed: 1.4.0
--- caught: norec, plan, tlp-where
+-- caught: eet, identities, norec, plan, tlp-where
 
 CREATE TABLE known(k VARCHAR);
 CREATE TABLE asked(q VARCHAR);

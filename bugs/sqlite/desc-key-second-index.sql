@@ -2,7 +2,7 @@
 -- link: https://github.com/PSU-Security-Universe/sqlright
 -- fails: sqlite@3.33.0
 -- fixed: 3.36.0
--- caught: index, norec, tlp-where, valscope
+-- caught: constraints, eet, identities, index, norec, tlp-where, valscope
 
 CREATE TABLE stack(head INT PRIMARY KEY DESC, depth INT) WITHOUT ROWID;
 INSERT INTO stack VALUES (20, 30);

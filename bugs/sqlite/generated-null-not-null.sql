@@ -2,7 +2,7 @@
 -- link: https://github.com/PSU-Security-Universe/sqlright
 -- fails: sqlite@3.33.0
 -- fixed: 3.38.5
--- caught: norec
+-- caught: constraints, norec
 
 CREATE TABLE gen(x);
 INSERT INTO gen VALUES (17);

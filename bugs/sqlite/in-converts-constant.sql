@@ -2,7 +2,7 @@
 -- link: https://www.sqlite.org/src/tktview?name=dbaf8a6820
 -- fails: sqlite@3.29.0
 -- fixed: 3.30.1
--- caught: norec, tlp-where
+-- caught: constraints, eet, identities, norec, tlp-where
 
 CREATE TABLE slot(number INT UNIQUE);
 INSERT INTO slot VALUES (6);

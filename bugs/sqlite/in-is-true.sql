@@ -2,7 +2,7 @@
 -- link: https://www.sqlite.org/src/tktview?name=f3ff147288
 -- fails: sqlite@3.33.0
 -- fixed: 3.34.0
--- caught: identities
+-- caught: eet, identities
 
 CREATE TABLE bit(b INT);
 INSERT INTO bit VALUES (1), (3);

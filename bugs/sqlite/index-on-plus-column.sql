@@ -2,7 +2,7 @@
 -- link: https://www.sqlite.org/src/tktview?name=57af00b664
 -- fails: sqlite@3.29.0
 -- fixed: 3.30.1
--- caught: index, norec, plan
+-- caught: constraints, eet, index, norec, plan
 
 CREATE TABLE meter(reading REAL, unit TEXT);
 CREATE INDEX plain ON meter(+reading, reading);

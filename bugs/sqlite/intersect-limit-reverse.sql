@@ -2,7 +2,7 @@
 -- link: http://mailinglists.sqlite.org/cgi-bin/mailman/private/sqlite-users/2019-May/084539.html
 -- fails: sqlite@3.28.0
 -- fixed: 3.29.0
--- caught: norec, tlp-where
+-- caught: identities, norec, tlp-where
 
 PRAGMA reverse_unordered_selects = 1;
 CREATE TABLE grid(x, y);

@@ -2,7 +2,7 @@
 -- link: https://sqlite.org/src/tktview?name=623eff57e7
 -- fails: sqlite@3.30.1
 -- fixed: 3.31.0
--- caught: epsc, index, norec, plan, tlp-aggregate, tlp-where
+-- caught: constraints, eet, epsc, identities, index, materialise, norec, plan, tlp-aggregate, tlp-where
 
 CREATE TABLE opt(note);
 CREATE TABLE main_row(id);

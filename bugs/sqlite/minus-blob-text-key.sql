@@ -2,7 +2,7 @@
 -- link: https://www.sqlite.org/src/tktview?name=ac184eb571
 -- fails: sqlite@3.29.0
 -- fixed: 3.30.1
--- caught: epsc, norec, tlp-where
+-- caught: constraints, eet, epsc, identities, norec, tlp-where
 
 CREATE TABLE chip(serial TEXT UNIQUE, kind);
 INSERT INTO chip(serial) VALUES (-7);

@@ -2,7 +2,7 @@
 -- link: http://mailinglists.sqlite.org/cgi-bin/mailman/private/sqlite-users/2019-May/084334.html
 -- fails: sqlite@3.28.0
 -- fixed: 3.29.0
--- caught: index, norec, tlp-where
+-- caught: constraints, eet, index, norec, tlp-where
 
 CREATE TABLE gauge(level REAL, unit TEXT);
 CREATE INDEX by_level ON gauge(level COLLATE NOCASE);

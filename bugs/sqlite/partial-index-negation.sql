@@ -2,7 +2,7 @@
 -- link: https://www.sqlite.org/src/tktview?name=5c6955204c
 -- fails: sqlite@3.28.0
 -- fixed: 3.29.0
--- caught: index, norec, tlp-where, valscope
+-- caught: constraints, eet, identities, index, norec, tlp-where, valscope
 
 CREATE TABLE item(code);
 CREATE INDEX coded ON item(code) WHERE (~code) NOT NULL;

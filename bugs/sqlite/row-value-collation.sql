@@ -2,7 +2,7 @@
 -- link: https://www.sqlite.org/src/tktview?name=b47e3627ec
 -- fails: sqlite@3.30.1
 -- fixed: 3.31.0
--- caught: norec, tlp-where
+-- caught: eet, identities, norec, tlp-where
 
 CREATE TABLE pair(low COLLATE NOCASE, high);
 INSERT INTO pair VALUES ('m', 'M');

@@ -2,7 +2,7 @@
 -- link: https://www.sqlite.org/src/tktview?name=f096d191b6
 -- fails: sqlite@3.30.1
 -- fixed: 3.31.1
--- caught: eet, identities, index, norec, tlp-where
+-- caught: constraints, eet, identities, index, norec, tlp-where
 
 CREATE TABLE spot(x);
 CREATE VIRTUAL TABLE box USING rtree(id, low, high);

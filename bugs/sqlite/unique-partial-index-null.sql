@@ -2,7 +2,7 @@
 -- link: https://github.com/PSU-Security-Universe/sqlright
 -- fails: sqlite@3.33.0
 -- fixed: 3.36.0
--- caught: index, norec, plan, tlp-where
+-- caught: constraints, eet, index, norec, plan, tlp-where
 
 CREATE TABLE pair(a INT, b INT);
 INSERT INTO pair VALUES (30, 40);

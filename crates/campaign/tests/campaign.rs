@@ -62,6 +62,8 @@ fn every_option_is_kept_by_resuming() {
     assert_eq!(campaign.config(), &config);
     // As if it was killed here: nothing but what is on disk is left of it.
     drop(campaign);
+    // A log goes on where there is one.
+    std::fs::write(directory.path().join("log.sql.0"), "-- reset\n").unwrap();
     let resumed = Campaign::resume(&out, |_| {}, &mut ()).unwrap();
     assert_eq!(resumed.config(), &config);
     let outcome = resumed.run(&mut ()).unwrap();

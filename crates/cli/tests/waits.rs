@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use support::traces::Somebodys;
-use support::{BINARY, dissent, run};
+use support::{BINARY, Said, dissent, run};
 
 /// In a namespace of its own, whose /dev/shm is small.
 #[test]
@@ -31,31 +31,29 @@ fn a_small_dev_shm_is_named() {
 
 #[test]
 fn the_end_of_a_hunt_says_what_it_still_does() {
-    let directory = tempfile::tempdir().unwrap();
-    // It fails in every second, and reducing takes longer than that.
-    let args = [
-        "hunt",
-        "sqlite@3.30.1",
-        "--jobs",
-        "1",
-        "--seed",
-        "1",
-        "--time",
-        "5s",
-        "--oracles",
-        "norec,tlp",
-        "--out",
-        "out",
-    ];
-    let said = run(dissent(directory.path()).args(args));
-    if said.code == Some(2) {
-        eprintln!("SKIPPED, not passed: {}", said.stderr);
+    // Whether a reduction is going on when the time is up depends on the machine: one of some hunts is enough.
+    let told = |seed: u64| {
+        let directory = tempfile::tempdir().unwrap();
+        let mut command = dissent(directory.path());
+        command.args(["hunt", "sqlite@3.30.1", "--jobs", "1", "--time", "3s", "--oracles", "norec,tlp"]);
+        run(command.args(["--out", "out", "--seed", &seed.to_string()]))
+    };
+    let waiting = |said: &Said| {
+        let ends = [" reduction", " reductions"];
+        said.stderr.lines().any(|line| {
+            line.starts_with("dissent: time is up, finishing ") && ends.iter().any(|end| line.ends_with(end))
+        })
+    };
+    let mut last = told(1);
+    if last.code == Some(2) {
+        eprintln!("SKIPPED, not passed: {}", last.stderr);
         return;
     }
-    let waiting = said.stderr.contains("dissent: time is up, finishing 1 reduction\n")
-        || said
-            .stderr
-            .lines()
-            .any(|line| line.starts_with("dissent: time is up, finishing ") && line.ends_with(" reductions"));
-    assert!(waiting, "{}", said.stderr);
+    for seed in 2..12 {
+        if waiting(&last) {
+            return;
+        }
+        last = told(seed);
+    }
+    assert!(waiting(&last), "{}", last.stderr);
 }

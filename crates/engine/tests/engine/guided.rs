@@ -134,7 +134,7 @@ fn hardly_a_plan_is_missed_for_a_shape_that_was_seen() {
     let (all, asked) = looked(Box::new(Everything(Plans::default())));
     let (found, new) = looked(Box::<Plans>::default());
     assert!(all > 300.0 && found >= 0.95 * all, "{found} of {all}");
-    assert!(new < asked * 19 / 20, "{new} of {asked} queries were explained");
+    assert!(new < asked * 49 / 50, "{new} of {asked} queries were explained");
 }
 
 #[test]

@@ -186,5 +186,5 @@ pub fn assert_agreement(target: &str, name: &str, cases: u64) {
     println!("{target} {name}: {passes} agree, {} with rows, {skips} skipped: {reasons:?}", watcher.nonempty);
     assert!(watcher.unstable.is_empty(), "{:#?}", watcher.unstable);
     assert!(passes * 100 >= (passes + skips) * 75, "{passes} passes, {skips} skips: {reasons:?}");
-    assert!(watcher.nonempty * 100 >= passes * 45, "{} of {passes} have rows", watcher.nonempty);
+    assert!(watcher.nonempty * 100 >= passes * 40, "{} of {passes} have rows", watcher.nonempty);
 }
