@@ -24,6 +24,7 @@ use std::io::Write as _;
 use anyhow::bail;
 use dissent_campaign::{Observer, Tested, target_in_file};
 use dissent_core::finding::Finding;
+use dissent_core::oracle;
 use dissent_core::render::to_sql;
 use dissent_engine::Target;
 
@@ -54,7 +55,8 @@ pub fn run(command: Command) -> anyhow::Result<u8> {
 
 /// Says what a finding will run before it does: it may have come from somebody else.
 fn show_script(finding: &Finding, tested: &Tested) -> anyhow::Result<()> {
-    if crate::verbosity::is_quiet() {
+    // Without its oracle nothing will run.
+    if crate::verbosity::is_quiet() || oracle::by_name(&finding.case.subject.oracle).is_none() {
         return Ok(());
     }
     let dialect = tested.dialect()?;
