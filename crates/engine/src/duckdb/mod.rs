@@ -43,6 +43,11 @@ const WALL: [(&str, &str); 4] = [
     ("allow_community_extensions", "false"),
 ];
 
+/// Where it puts what does not fit in memory; it makes the directory, and removes it.
+fn spills() -> String {
+    std::env::temp_dir().join(format!("dissent-duckdb-{}", std::process::id())).display().to_string()
+}
+
 /// A database in memory, run by one thread.
 pub struct DuckdbEngine {
     api: &'static Api,
@@ -137,9 +142,21 @@ impl DuckdbEngine {
         self.close();
         let settings = OWN_SETTINGS.iter().copied().zip(["1".to_string(), self.memory_limit()]);
         let wall = WALL.map(|(name, value)| (name, value.to_string()));
-        let settings: Vec<(&str, String)> = settings.chain(wall).collect();
-        let (database, connection) =
-            self.api.open(&settings).map_err(|error| Trouble(format!("cannot open a database: {error}")))?;
+        let settings = settings.chain(wall).chain([("temp_directory", spills())]);
+        let mut settings: Vec<(&str, String)> = settings.collect();
+        let (database, connection) = loop {
+            match self.api.open(&settings) {
+                Ok(opened) => break opened,
+                Err(error) => {
+                    let known = settings.len();
+                    // An older version complains of one at a time.
+                    settings.retain(|(name, _)| !error.contains(&format!("\"{name}\"")));
+                    if settings.len() == known {
+                        return Err(Trouble(format!("cannot open a database: {error}")));
+                    }
+                }
+            }
+        };
         (self.database, self.connection) = (database, connection);
         (self.attached, self.altered) = (0, false);
         self.changed.clear();
