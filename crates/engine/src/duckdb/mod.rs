@@ -34,19 +34,6 @@ const MOST_ATTACHED: usize = 500;
 
 /// What it is opened with: `RESET` would give these the defaults of DuckDB.
 const OWN_SETTINGS: [&str; 2] = ["threads", "memory_limit"];
-/// The wall: no statement reaches files or the network, and none can take these back. Versions that do not know one
-/// pass it over.
-const WALL: [(&str, &str); 4] = [
-    ("enable_external_access", "false"),
-    ("autoinstall_known_extensions", "false"),
-    ("autoload_known_extensions", "false"),
-    ("allow_community_extensions", "false"),
-];
-
-/// Where it puts what does not fit in memory; it makes the directory, and removes it.
-fn spills() -> String {
-    std::env::temp_dir().join(format!("dissent-duckdb-{}", std::process::id())).display().to_string()
-}
 
 /// A database in memory, run by one thread.
 pub struct DuckdbEngine {
@@ -141,22 +128,9 @@ impl DuckdbEngine {
     fn reopen(&mut self) -> Result<(), Trouble> {
         self.close();
         let settings = OWN_SETTINGS.iter().copied().zip(["1".to_string(), self.memory_limit()]);
-        let wall = WALL.map(|(name, value)| (name, value.to_string()));
-        let settings = settings.chain(wall).chain([("temp_directory", spills())]);
-        let mut settings: Vec<(&str, String)> = settings.collect();
-        let (database, connection) = loop {
-            match self.api.open(&settings) {
-                Ok(opened) => break opened,
-                Err(error) => {
-                    let known = settings.len();
-                    // An older version complains of one at a time.
-                    settings.retain(|(name, _)| !error.contains(&format!("\"{name}\"")));
-                    if settings.len() == known {
-                        return Err(Trouble(format!("cannot open a database: {error}")));
-                    }
-                }
-            }
-        };
+        let settings: Vec<(&str, String)> = settings.collect();
+        let (database, connection) =
+            self.api.open(&settings).map_err(|error| Trouble(format!("cannot open a database: {error}")))?;
         (self.database, self.connection) = (database, connection);
         (self.attached, self.altered) = (0, false);
         self.changed.clear();
