@@ -7,6 +7,7 @@
 mod depth;
 pub mod header;
 mod lower;
+mod mysqltest;
 pub(crate) mod reading;
 mod records;
 mod resolve;

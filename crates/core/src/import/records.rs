@@ -12,6 +12,11 @@ pub fn split(text: &str, habits: Habits) -> Vec<Part> {
     reader.parts
 }
 
+/// Whether a text has records at all.
+pub fn has_any(text: &str) -> bool {
+    text.lines().any(|line| line.starts_with("statement ok") || line.starts_with("query "))
+}
+
 struct Reader<'a> {
     lines: &'a [&'a str],
     habits: Habits<'a>,
@@ -21,7 +26,7 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// Reads these lines with the variables of the loops around them.
-    fn read(&mut self, range: std::ops::Range<usize>, variables: &mut Vec<(&'a str, String)>) {
+    fn read(&mut self, range: std::ops::Range<usize>, variables: &mut Variables<'a>) {
         let (mut at, mut skipped) = (range.start, false);
         while at < range.end && !self.halted && self.parts.len() < MOST_STATEMENTS {
             let words: Vec<&str> = self.lines[at].split_whitespace().collect();
@@ -42,13 +47,19 @@ impl<'a> Reader<'a> {
                 ["loop" | "concurrentloop", name, first, last, ..] => {
                     let end = self.end_of_loop(at, range.end);
                     let (first, last) = (first.parse().unwrap_or(0_i64), last.parse().unwrap_or(0));
-                    let values = (first..last).take(MOST_STATEMENTS).map(|number| number.to_string());
-                    self.repeat(name, values, at..end, variables);
+                    let values = (first..last).take(MOST_STATEMENTS).map(|number| vec![number.to_string()]);
+                    self.repeat(&[name], values, at..end, variables);
                     at = end + 1;
                 }
                 ["foreach" | "concurrentforeach", name, values @ ..] => {
                     let end = self.end_of_loop(at, range.end);
-                    self.repeat(name, values.iter().map(|value| value.to_string()), at..end, variables);
+                    // `foreach a,b 1,2 3,4` sets two variables at a time.
+                    let names: Vec<&str> = name.split(',').collect();
+                    let values = listed(values).into_iter().map(|value| match names.len() {
+                        1 => vec![value],
+                        _ => value.split(',').map(str::to_string).collect(),
+                    });
+                    self.repeat(&names, values, at..end, variables);
                     at = end + 1;
                 }
                 _ => {}
@@ -58,19 +69,19 @@ impl<'a> Reader<'a> {
 
     fn repeat(
         &mut self,
-        name: &'a str,
-        values: impl Iterator<Item = String>,
+        names: &[&'a str],
+        values: impl Iterator<Item = Vec<String>>,
         body: std::ops::Range<usize>,
-        variables: &mut Vec<(&'a str, String)>,
+        variables: &mut Variables<'a>,
     ) {
-        for value in values {
-            if self.parts.len() >= MOST_STATEMENTS || self.halted || variables.len() > MOST_NESTED_LOOPS {
+        for values in values {
+            if self.parts.len() >= MOST_STATEMENTS || self.halted || variables.len() > MOST_VARIABLES {
                 return;
             }
-            let before = self.parts.len();
-            variables.push((name, value));
+            let (before, outside) = (self.parts.len(), variables.len());
+            variables.extend(names.iter().copied().zip(values));
             self.read(body.clone(), variables);
-            variables.pop();
+            variables.truncate(outside);
             // A loop without statements ends at once, however often it was to run.
             if self.parts.len() == before {
                 return;
@@ -102,7 +113,8 @@ impl<'a> Reader<'a> {
     fn record(&mut self, range: std::ops::Range<usize>, variables: &[(&str, String)]) {
         let mut text = self.lines[range.clone()].join("\n");
         for (name, value) in variables {
-            text = text.replace(&format!("${{{name}}}"), value);
+            // `${name}` in the first runners, `{name}` in DuckDB's newer one.
+            text = text.replace(&format!("${{{name}}}"), value).replace(&format!("{{{name}}}"), value);
         }
         self.parts.extend(sql(&text, range.start + 1, self.habits));
     }
@@ -114,7 +126,76 @@ impl<'a> Reader<'a> {
     }
 }
 
-const MOST_NESTED_LOOPS: usize = 8;
+/// Of the loops around a record.
+const MOST_VARIABLES: usize = 16;
+
+/// A loop's variable and its value.
+type Variables<'a> = Vec<(&'a str, String)>;
+
+/// Types that DuckDB's loops name as a group.
+const GROUPS: &[(&str, &[&str])] = &[
+    ("<signed>", SIGNED),
+    ("<unsigned>", UNSIGNED),
+    ("<integral>", INTEGRAL),
+    ("<numeric>", NUMERIC),
+    ("<alltypes>", ALL_TYPES),
+];
+const SIGNED: &[&str] = &["TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"];
+const UNSIGNED: &[&str] = &["UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"];
+const INTEGRAL: &[&str] = &[
+    "TINYINT",
+    "SMALLINT",
+    "INTEGER",
+    "BIGINT",
+    "HUGEINT",
+    "UTINYINT",
+    "USMALLINT",
+    "UINTEGER",
+    "UBIGINT",
+    "UHUGEINT",
+];
+const NUMERIC: &[&str] = &[
+    "TINYINT",
+    "SMALLINT",
+    "INTEGER",
+    "BIGINT",
+    "HUGEINT",
+    "UTINYINT",
+    "USMALLINT",
+    "UINTEGER",
+    "UBIGINT",
+    "UHUGEINT",
+    "FLOAT",
+    "DOUBLE",
+];
+const ALL_TYPES: &[&str] = &[
+    "TINYINT",
+    "SMALLINT",
+    "INTEGER",
+    "BIGINT",
+    "HUGEINT",
+    "UTINYINT",
+    "USMALLINT",
+    "UINTEGER",
+    "UBIGINT",
+    "UHUGEINT",
+    "FLOAT",
+    "DOUBLE",
+    "BOOL",
+    "INTERVAL",
+    "VARCHAR",
+];
+
+/// The values of a loop: groups of types one by one, without those behind a `!`.
+fn listed(values: &[&str]) -> Vec<String> {
+    let without = |value: &str| values.iter().any(|other| other.strip_prefix('!') == Some(value));
+    let members = |value: &&str| match GROUPS.iter().find(|(group, _)| group == value) {
+        Some((_, members)) => members.iter().map(|member| member.to_string()).collect(),
+        None => vec![value.to_string()],
+    };
+    let named = values.iter().filter(|value| !value.starts_with('!'));
+    named.flat_map(members).filter(|value| !without(&value.to_ascii_lowercase())).collect()
+}
 
 #[cfg(test)]
 mod tests {
@@ -139,6 +220,15 @@ mod tests {
             ["(0, 'a')", "(0, 'b')", "(1, 'a')", "(1, 'b')"].map(|row| format!("INSERT INTO t VALUES {row}"));
         assert_eq!(texts(script, "duckdb"), inserted);
         assert_eq!(texts(script, "postgres").last().map(String::as_str), Some("SELECT 1"));
+    }
+
+    #[test]
+    fn loops_have_groups_of_types_and_several_variables() {
+        let script = "foreach type <signed> !hugeint\n\nquery I\nSELECT 1::{type}\n----\n1\n\nendloop\n";
+        let types = ["TINYINT", "SMALLINT", "INTEGER", "BIGINT"].map(|ty| format!("SELECT 1::{ty}"));
+        assert_eq!(texts(script, "duckdb"), types);
+        let script = "foreach a,b 1,2 3,4\nstatement ok\nSELECT {a}, {b}, {'c': 1}\n\nendloop\n";
+        assert_eq!(texts(script, "duckdb"), ["SELECT 1, 2, {'c': 1}", "SELECT 3, 4, {'c': 1}"]);
     }
 
     #[test]

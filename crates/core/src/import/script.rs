@@ -1,6 +1,6 @@
-//! Scripts as statements: plain SQL, sqllogictest records, and the SQL in SQLite's TCL tests.
+//! Scripts as statements: plain SQL, sqllogictest records, and the SQL in the tests of SQLite (TCL) and MySQL (mysqltest).
 
-use super::records;
+use super::{mysqltest, records};
 use crate::dialect::Dialect;
 
 /// A statement's text and the line it begins at, from 1.
@@ -19,18 +19,20 @@ enum Kind {
     Sql,
     Sqllogictest,
     Tcl,
+    Mysqltest,
 }
 
 /// The commands of SQLite's TCL tests whose block in braces is SQL.
 const TCL_COMMANDS: &[&str] =
     &["do_execsql_test", "do_catchsql_test", "do_eqp_test", "execsql", "catchsql", "db eval"];
 
-fn kind(name: &str, text: &str) -> Kind {
+fn kind(name: &str, text: &str, habits: Habits) -> Kind {
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
     match ending.to_ascii_lowercase().as_str() {
         "tcl" => Kind::Tcl,
-        // Both call their files `.test`.
+        // All three call their files `.test`.
         "test" | "slt" | "slow" if TCL_COMMANDS.iter().any(|command| text.contains(command)) => Kind::Tcl,
+        "test" | "inc" if habits.mysql && !records::has_any(text) => Kind::Mysqltest,
         "test" | "slt" | "slow" => Kind::Sqllogictest,
         _ => Kind::Sql,
     }
@@ -58,8 +60,9 @@ impl Habits<'_> {
 /// Takes a file apart, by what its name and first lines say it is: SQL, sqllogictest, SQLite's tests, JSON
 /// lines.
 pub fn split(name: &str, text: &str, habits: Habits) -> Vec<Part> {
-    match kind(name, text) {
+    match kind(name, text, habits) {
         Kind::Sql => sql(text, 1, habits),
+        Kind::Mysqltest => mysqltest::split(text, habits),
         Kind::Sqllogictest => records::split(text, habits),
         Kind::Tcl => tcl(text, habits),
     }
@@ -108,6 +111,10 @@ impl Splitter<'_> {
         if self.rest.starts_with("--") || at_line_start || (c == '#' && self.habits.mysql) {
             self.skip(self.rest.find('\n').map_or(self.rest.len(), |at| at + 1));
             self.current.push(' ');
+        } else if c == '\\' && self.habits.postgres {
+            // `\gset`, `\gexec`: psql sends what stands before them.
+            self.skip(self.rest.find('\n').map_or(self.rest.len(), |at| at + 1));
+            self.end_statement();
         } else if self.rest.starts_with("/*") {
             self.comment();
         } else if self.versioned && self.rest.starts_with("*/") {
@@ -382,6 +389,14 @@ mod tests {
         assert!(parts[2].is_data && parts[2].line == 9, "{:?}", parts[2]);
         assert!(sql[3].starts_with("CREATE FUNCTION f()") && sql[3].ends_with("plpgsql"), "{sql:?}");
         assert_eq!((sql.len(), sql[4]), (5, "SELECT 1"));
+    }
+
+    #[test]
+    fn commands_of_psql_end_a_statement() {
+        let script = "\\set x 1\nSELECT 1 AS a \\gset\nSELECT 2\\g\nSELECT '\\';";
+        let parts = split("regress.sql", script, Habits { postgres: true, ..Habits::default() });
+        let sql: Vec<&str> = parts.iter().map(|part| part.sql.as_str()).collect();
+        assert_eq!(sql, ["SELECT 1 AS a", "SELECT 2", "SELECT '\\'"]);
     }
 
     #[test]

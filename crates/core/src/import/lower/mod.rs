@@ -8,6 +8,7 @@ mod definition;
 mod expr;
 mod plain;
 mod query;
+mod shorthand;
 mod types;
 
 use sqlparser::ast::{self, Statement as Parsed};
@@ -34,6 +35,7 @@ pub fn statement(text: &str, dialect: &Dialect) -> Lowered<Statement> {
     let reading = Reading::of(dialect);
     let mut parsed = reading.parse(text)?;
     definition::simplify(&mut parsed);
+    shorthand::spell_out(&mut parsed);
     let lower = Lower { dialect, folds_names: reading.folds_names };
     let statement = lower.statement(&parsed)?;
     let rendered = to_sql(&statement, dialect);
@@ -61,9 +63,21 @@ fn has_hexadecimal_number(text: &str) -> bool {
     })
 }
 
-/// What our printer writes or leaves out at will: no meaning hangs on it.
-const NOISE: &[&str] =
-    &["AS", "INNER", "OUTER", "ASC", "VIRTUAL", "GENERATED", "ALWAYS", "COLUMN", "TEMPORARY", "TEMP"];
+/// What our printer writes or leaves out at will: no meaning hangs on it. (`x::INT` is `CAST(x AS INT)`.)
+const NOISE: &[&str] = &[
+    "AS",
+    "INNER",
+    "OUTER",
+    "ASC",
+    "VIRTUAL",
+    "GENERATED",
+    "ALWAYS",
+    "COLUMN",
+    "TEMPORARY",
+    "TEMP",
+    "CAST",
+    "::",
+];
 
 /// A statement as its words and signs, without parentheses and quotes.
 fn words(statement: &Parsed) -> Vec<String> {

@@ -1,0 +1,183 @@
+//! The SQL in the tests of MySQL and MariaDB (`mysqltest`). The commands between the statements are left out, and so are
+//! statements that are to fail and those that use the commands' variables.
+
+use super::script::{Habits, Part, sql};
+
+/// The commands that end at a delimiter as statements do, by their first word.
+const COMMANDS: &[&str] = &[
+    "append_file",
+    "cat_file",
+    "change_user",
+    "chmod",
+    "connect",
+    "connection",
+    "copy_file",
+    "dec",
+    "die",
+    "diff_files",
+    "dirty_close",
+    "disconnect",
+    "echo",
+    "error",
+    "eval",
+    "exec",
+    "exit",
+    "file_exists",
+    "force",
+    "horizontal_results",
+    "inc",
+    "let",
+    "list_files",
+    "mkdir",
+    "move_file",
+    "output",
+    "perl",
+    "ping",
+    "query",
+    "query_attributes",
+    "query_get_value",
+    "query_horizontal",
+    "query_vertical",
+    "real_sleep",
+    "reap",
+    "remove_file",
+    "remove_files_wildcard",
+    "replace_column",
+    "replace_numeric_round",
+    "replace_regex",
+    "replace_result",
+    "require",
+    "reset_connection",
+    "result_format",
+    "rmdir",
+    "send",
+    "send_eval",
+    "send_quit",
+    "send_shutdown",
+    "shutdown_server",
+    "skip",
+    "sleep",
+    "sorted_result",
+    "source",
+    "start_timer",
+    "end_timer",
+    "sync_slave_with_master",
+    "sync_with_master",
+    "system",
+    "vertical_results",
+    "wait_for_slave_to_stop",
+    "write_file",
+    "write_line",
+];
+
+/// Commands whose text goes on up to a line of its own.
+const BLOCKS: &[&str] = &["perl", "write_file", "append_file"];
+
+pub fn split(text: &str, habits: Habits) -> Vec<Part> {
+    let plain = Plain::of(text);
+    let mut parts = sql(&plain.text, 1, habits);
+    let mut failing = plain.failing.iter().copied().peekable();
+    parts.retain(|part| {
+        // What fails is the first statement behind the command that says so.
+        let mut fails = false;
+        while failing.next_if(|line| *line < part.line).is_some() {
+            fails = true;
+        }
+        let word = first_word(&part.sql);
+        if word == "error" {
+            return false;
+        }
+        !fails && !COMMANDS.contains(&&*word) && !is_switch(&word) && !part.sql.contains('$')
+    });
+    parts
+}
+
+/// A test without what is not SQL, line by line, so that lines keep their numbers.
+#[derive(Default)]
+struct Plain {
+    text: String,
+    /// The lines of the commands that announce an error.
+    failing: Vec<usize>,
+}
+
+impl Plain {
+    fn of(text: &str) -> Plain {
+        let mut plain = Plain::default();
+        let (mut delimiter, mut until) = (";".to_string(), None::<String>);
+        for (at, line) in text.lines().enumerate() {
+            let trimmed = line.trim_start();
+            let command = trimmed.strip_prefix("--").unwrap_or(trimmed).trim_start();
+            let word = first_word(command);
+            if let Some(end) = &until {
+                if trimmed.trim_end() == *end {
+                    until = None;
+                }
+            } else if word == "delimiter" {
+                delimiter = new_delimiter(command, &delimiter);
+                plain.text.push_str("DELIMITER ");
+                plain.text.push_str(&delimiter);
+            } else if word == "error" {
+                plain.failing.push(at + 1);
+            } else if BLOCKS.contains(&&*word) {
+                let named = command.trim_end_matches(';').split_whitespace().nth(2);
+                until = Some(named.unwrap_or("EOF").to_string());
+            } else if !(matches!(&*word, "if" | "while") || trimmed.starts_with(['{', '}'])) {
+                plain.text.push_str(line);
+            }
+            plain.text.push('\n');
+        }
+        plain
+    }
+}
+
+/// `delimiter |;` ends with the delimiter that it replaces.
+fn new_delimiter(command: &str, old: &str) -> String {
+    let named = command["delimiter".len()..].trim();
+    let named = named.strip_suffix(old).filter(|named| !named.is_empty()).unwrap_or(named);
+    named.trim().to_string()
+}
+
+fn first_word(text: &str) -> String {
+    let word = text.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+    word.to_ascii_lowercase()
+}
+
+/// `enable_warnings`, `disable_query_log`.
+fn is_switch(word: &str) -> bool {
+    word.starts_with("enable_") || word.starts_with("disable_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(script: &str) -> Vec<String> {
+        let habits = Habits { mysql: true, engine: "mariadb", ..Habits::default() };
+        split(script, habits).into_iter().map(|part| part.sql).collect()
+    }
+
+    #[test]
+    fn commands_are_left_out() {
+        let script = "--source include/x.inc\n--disable_warnings\nDROP TABLE IF EXISTS t;\n--enable_warnings\n\
+            CREATE TABLE t(a INT); # a remark\nlet $x= 1;\neval SELECT $x;\nSELECT $x FROM t;\nconnection default;\n\
+            if ($x)\n{\n  SELECT a\n  FROM t;\n}\nperl;\nprint 1;\nEOF\nsorted_result;\nSELECT 2;\n";
+        let wanted = ["DROP TABLE IF EXISTS t", "CREATE TABLE t(a INT)", "SELECT a\n  FROM t", "SELECT 2"];
+        assert_eq!(texts(script), wanted);
+    }
+
+    #[test]
+    fn statements_that_are_to_fail_are_left_out() {
+        let script = "--error ER_X\nSELECT nonsense;\nSELECT 1;\nerror 1064;\nSELEKT 2;\nSELECT 3;\n";
+        assert_eq!(texts(script), ["SELECT 1", "SELECT 3"]);
+    }
+
+    #[test]
+    fn delimiters_change() {
+        let script = "delimiter |;\nCREATE PROCEDURE p() BEGIN SELECT 1; END|\ndelimiter ;|\nSELECT 2;\n\
+            --delimiter //\nSELECT 3//\n--delimiter ;\nSELECT 4;\n";
+        assert_eq!(
+            texts(script),
+            ["CREATE PROCEDURE p() BEGIN SELECT 1; END", "SELECT 2", "SELECT 3", "SELECT 4"]
+        );
+    }
+}
