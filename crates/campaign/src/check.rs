@@ -53,10 +53,12 @@ impl UnderWay {
         *self = UnderWay { statements, queries, ran_before: None };
     }
 
-    /// A script is first run as it is written and as we print it, then its queries are checked.
-    fn tell(&mut self, name: &str, doing: &Doing, observer: &mut dyn Observer) {
+    /// Of several scripts, how many are done. One alone is first run as it is written and as we print it, then its
+    /// queries are checked.
+    fn tell(&mut self, name: &str, scripts: (usize, usize), doing: &Doing, observer: &mut dyn Observer) {
         let ran = doing.statements - *self.ran_before.get_or_insert(doing.statements);
         let step = match doing.case {
+            _ if scripts.1 > 1 => Step { what: "checking scripts", name, done: scripts.0, all: scripts.1 },
             _ if self.statements == 0 => return,
             0 => Step {
                 what: "running",
@@ -126,7 +128,8 @@ impl ScriptCheck {
         let ended = pool::watch(&self.tested.place.clone(), &task, |heard| match heard {
             Heard::Doing(doing) => {
                 let name = self.scripts.get(self.read.len()).map_or("", |script| &script.name);
-                under_way.tell(name, &doing, observer);
+                let scripts = (self.read.len(), self.scripts.len());
+                under_way.tell(name, scripts, &doing, observer);
             }
             Heard::Said(event) => match event {
                 Event::ScriptRead { statements, queries } => under_way.begin(statements, queries),

@@ -31,6 +31,9 @@ fn is_rtree<'w>(words: impl Iterator<Item = &'w str>) -> bool {
 pub struct Read {
     /// How many statements it has.
     pub statements: usize,
+    /// How many of them are queries that the engine answers.
+    #[serde(default)]
+    pub answered: usize,
     /// The lines of the queries that the oracles got.
     pub queries: Vec<usize>,
     /// Statements that fail on this engine: their lines and the errors.
@@ -55,6 +58,8 @@ pub fn script(
     watcher.case(number, 0);
     let replies = import::verify(&mut statements, session)?;
     for (imported, reply) in statements.iter().zip(&replies) {
+        read.answered +=
+            usize::from(matches!(reply, Reply::Rows(_)) && import::reads_as_query(&imported.text));
         if let Reply::Failed(error) = reply {
             read.failures.push((imported.line, error.message.clone()));
         }

@@ -6,12 +6,14 @@ use std::io::Write as _;
 
 use anyhow::bail;
 use dissent_campaign::{Bug, Difference, Observer, ScriptCheck, Step, Tested, read_scripts, store};
+use dissent_core::check::Read;
 use dissent_core::finding::Finding;
 use dissent_core::report;
 
 use crate::args::CheckArgs;
 use crate::numbers::{counted, grouped, times};
 use crate::progress::LiveLine;
+use crate::verbosity;
 
 pub fn run(args: CheckArgs) -> anyhow::Result<u8> {
     let scripts = read_scripts(&args.scripts)?;
@@ -45,22 +47,22 @@ pub fn run(args: CheckArgs) -> anyhow::Result<u8> {
 
 fn summarise(check: &ScriptCheck, out: &mut String) {
     let read = || check.read.iter().flatten();
+    let checked = read().map(|read| read.queries.len() as u64).sum();
+    let answered = read().map(|read| read.answered as u64).sum::<u64>();
     let _ = writeln!(
         out,
-        "{} on {} (version {}){}: {}, {} checked",
+        "{} on {} (version {}){}: {}, {} checked{}",
         counted(check.scripts.len() as u64, "script"),
         check.tested.target,
         check.tested.engine_version,
         compared(&check.tested),
         counted(read().map(|read| read.statements as u64).sum(), "statement"),
-        counted(read().map(|read| read.queries.len() as u64).sum(), "query"),
+        counted(checked, "query"),
+        if answered > checked { format!(" of {}", grouped(answered)) } else { String::new() },
     );
-    for (script, read) in check.scripts.iter().zip(&check.read) {
-        let Some(read) = read else { continue };
-        remarks("not run", &script.name, &read.confined, out);
-        remarks("fails here", &script.name, &read.failures, out);
-        remarks("only run, not understood", &script.name, &read.refused, out);
-    }
+    remarks("not run", check, |read| &read.confined, out);
+    remarks("fails here", check, |read| &read.failures, out);
+    remarks("only run, not understood", check, |read| &read.refused, out);
     verdicts(check, out);
     if check.unstable > 0 {
         let unstable = grouped(check.unstable as u64);
@@ -75,21 +77,39 @@ pub fn compared(tested: &Tested) -> String {
     })
 }
 
-/// One line per remark, with the place of the first statement that it is about.
-fn remarks(what: &str, script: &str, remarks: &[(usize, String)], out: &mut String) {
-    let mut places: BTreeMap<&str, (usize, u64)> = BTreeMap::new();
-    let remarks: Vec<(usize, String)> =
-        remarks.iter().map(|(line, remark)| (*line, without_place(remark))).collect();
-    for (line, remark) in &remarks {
-        let (first, count) = places.entry(remark).or_insert((*line, 0));
-        (*first, *count) = ((*first).min(*line), *count + 1);
+/// So many lines say what is common; `-v` shows the others.
+const MOST_REMARKS: usize = 20;
+
+/// One line per remark, with the place of the first statement that it is about: the most common ones first if there are
+/// many.
+fn remarks(what: &str, check: &ScriptCheck, of: impl Fn(&Read) -> &[(usize, String)], out: &mut String) {
+    let mut places: BTreeMap<String, (usize, usize, u64)> = BTreeMap::new();
+    for (script, read) in check.read.iter().enumerate() {
+        for (line, remark) in read.iter().flat_map(|read| of(read)) {
+            let (first, at, count) = places.entry(without_place(remark)).or_insert((script, *line, 0));
+            (*first, *at) = (*first, *at).min((script, *line));
+            *count += 1;
+        }
     }
     let mut places: Vec<_> = places.into_iter().collect();
-    places.sort_by_key(|(_, (first, _))| *first);
-    for (remark, (first, count)) in places {
+    let hidden = match verbosity::is_verbose() {
+        true => 0,
+        false => places.len().saturating_sub(MOST_REMARKS),
+    };
+    match hidden {
+        0 => places.sort_by_key(|(_, (script, line, _))| (*script, *line)),
+        _ => places.sort_by_key(|(_, (script, line, count))| (std::cmp::Reverse(*count), *script, *line)),
+    }
+    places.truncate(places.len() - hidden);
+    for (remark, (script, line, count)) in places {
+        let name = &check.scripts[script].name;
         let more =
             if count > 1 { format!(" (and {} more like it)", grouped(count - 1)) } else { String::new() };
-        let _ = writeln!(out, "  {what}: {script}:{first}: {remark}{more}");
+        let _ = writeln!(out, "  {what}: {name}:{line}: {remark}{more}");
+    }
+    if hidden > 0 {
+        let others = counted(hidden as u64, "other reason");
+        let _ = writeln!(out, "  {what}: {others} (-v lists all)");
     }
 }
 

@@ -80,6 +80,13 @@ pub fn scripts(name: &str, text: &str) -> Vec<String> {
     text.lines().filter_map(script).collect()
 }
 
+/// Whether a statement is a query, by its first word.
+pub fn reads_as_query(text: &str) -> bool {
+    let text = text.trim_start_matches(|c: char| c == '(' || c.is_whitespace());
+    let word = text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    ["select", "with", "values", "from", "table"].iter().any(|query| word.eq_ignore_ascii_case(query))
+}
+
 /// Whether text that is no tree may go into a database's setup: it changes what the database holds or how it is asked,
 /// and nothing of the engine's own. (What reaches beyond the database was refused before.) Settings are not for any text
 /// to change: answers may depend on them.
