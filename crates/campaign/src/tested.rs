@@ -1,7 +1,7 @@
 //! What is tested: an installed engine that opens.
 
 use anyhow::bail;
-use dissent_core::dialect::Dialect;
+use dissent_core::dialect::{Dialect, Files};
 use dissent_core::finding::{Against, EngineNote, FINDING_FORMAT, Finding, Origin, Triage};
 use dissent_core::guide;
 use dissent_core::oracle::versions;
@@ -62,13 +62,17 @@ impl Tested {
         Ok(tested)
     }
 
-    /// Another version of the same engine.
+    /// Another version of the same engine, or of the one that its dialect inherits from: its makers' reference.
     fn another(&self, named: &str, config: &Config, observer: &mut dyn Observer) -> anyhow::Result<Tested> {
         let config = Config { target: named.to_string(), guide: guide::Kind::None, ..config.clone() };
         let other = Tested::obtain_one(&config, observer)?;
-        if other.place.dialect != self.place.dialect {
+        let reference = Files::built_in().relative(&self.place.dialect);
+        if other.place.dialect != self.place.dialect && Some(&other.place.dialect) != reference.as_ref() {
             let (one, other) = (&self.target, &other.target);
-            bail!("{one} and {other} are not versions of one engine; only those can be compared");
+            bail!(
+                "{one} and {other} are not versions of one engine, nor is {other} what {one} imitates; only those \
+                 can be compared"
+            );
         }
         Ok(other)
     }

@@ -7,11 +7,17 @@ use dissent_core::engine::Engine;
 use crate::product::Product;
 use crate::store::{Arrival, Compiler, Wanted};
 use crate::url::ServerUrl;
-use crate::{EngineError, clickhouse, duckdb, mysql, postgres, sqlite};
+use crate::{EngineError, clickhouse, duckdb, mysql, postgres, sqlite, worker};
 
 /// Every driver there is. A new one is a module and its line here.
-const DRIVERS: &[&dyn Driver] =
-    &[&clickhouse::Clickhouse, &duckdb::Duckdb, &mysql::Mysql, &postgres::Postgres, &sqlite::Sqlite];
+const DRIVERS: &[&dyn Driver] = &[
+    &clickhouse::Clickhouse,
+    &duckdb::Duckdb,
+    &mysql::Mysql,
+    &postgres::Postgres,
+    &sqlite::Sqlite,
+    &worker::Worker,
+];
 
 /// An engine, or why it cannot be opened.
 pub(crate) type Opened = Result<Box<dyn Engine>, EngineError>;
@@ -37,9 +43,9 @@ pub(crate) trait Driver: Sync {
         None
     }
 
-    /// Where a version is kept that was built in this way; `directory` is the version's own. `None`: it cannot be
-    /// built so.
-    fn kept_in(&self, directory: PathBuf, build: Build) -> Option<PathBuf> {
+    /// Where a version of the engine is kept that was built in this way; `directory` is the version's own. `None`: it
+    /// cannot be built so.
+    fn kept_in(&self, _engine: &str, directory: PathBuf, build: Build) -> Option<PathBuf> {
         (build == Build::Plain).then_some(directory)
     }
 

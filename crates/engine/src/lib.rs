@@ -26,6 +26,7 @@ mod store;
 mod target;
 mod tls;
 mod url;
+mod worker;
 
 pub use confine::{Confinement, User};
 pub use error::EngineError;

@@ -8,7 +8,7 @@ use dissent_core::dialect::{Descriptor, Files};
 
 use crate::driver::{self, Build, Driver};
 use crate::source::{Location, Source};
-use crate::store::package::{self, Release};
+use crate::store::package::{self, Package, Release};
 use crate::store::{Available, State, Store, Wanted, existing_file};
 use crate::target::Step;
 use crate::url::{ServerUrl, hide_password};
@@ -188,6 +188,17 @@ impl Product {
     ) -> Result<Location, EngineError> {
         let path = Store::of_user()?.obtain(self, release, build, progress)?;
         Ok(Location::Local { path, version: Some(release.version.to_string()) })
+    }
+
+    /// Whether what was chosen is not here and has to be built from many packages.
+    pub(crate) fn is_long_to_obtain(&'static self, choice: &Choice) -> bool {
+        match choice {
+            Choice::Release(release) => {
+                let is_built = release.packages.iter().all(Package::is_built_for_long);
+                is_built && Store::of_user().is_ok_and(|store| !store.has(self, release))
+            }
+            _ => false,
+        }
     }
 
     /// Every version there is, the oldest first.

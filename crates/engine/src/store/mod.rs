@@ -6,18 +6,21 @@ mod download;
 pub(crate) mod package;
 
 use std::ffi::OsString;
+use std::fs::File;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use crate::EngineError;
+use crate::confine::check;
 use crate::driver::{Build, Driver};
 use crate::product::{Product, products};
 use crate::target::Step;
 pub(crate) use compile::Compiler;
 use package::{Package, Release};
 
-/// One download or build at a time in this process. Other processes are kept apart by renaming: a
-/// version is there complete or not at all.
+/// One download or build at a time in this process. Other processes wait for a lock, and a version is there complete or
+/// not at all.
 static BUSY: Mutex<()> = Mutex::new(());
 
 /// The directory where engines are kept, and what they are compiled with.
@@ -107,7 +110,8 @@ impl Store {
     }
 
     fn kept(&self, product: &Product, release: &Release, build: Build) -> Option<PathBuf> {
-        product.driver.kept_in(self.directory(product.name(), release.version), build)
+        let directory = self.directory(product.name(), release.version);
+        product.driver.kept_in(product.name(), directory, build)
     }
 
     /// Whether a version is here.
@@ -134,6 +138,10 @@ impl Store {
         product.driver.check(&wanted, &self.compiler)?;
         let above = kept.parent().unwrap_or(&self.root);
         std::fs::create_dir_all(above).map_err(not_writable(above))?;
+        let _lock = lock(&above.join("lock"))?;
+        if opened.exists() {
+            return Ok(opened);
+        }
         // Beside the place where it will stay, so that renaming is all that is left to do; removed if it
         // comes to nothing.
         let unfinished =
@@ -154,11 +162,7 @@ impl Store {
             progress,
         };
         arrival.install(product.driver)?;
-        match std::fs::rename(&made, &kept) {
-            // Another process was quicker.
-            Err(_) if opened.exists() => Ok(opened),
-            renamed => renamed.map(|()| opened).map_err(not_writable(&kept)),
-        }
+        std::fs::rename(&made, &kept).map(|()| opened).map_err(not_writable(&kept))
     }
 }
 
@@ -175,6 +179,14 @@ impl Arrival<'_> {
             }
         }
     }
+}
+
+/// Waits until no other process obtains what this file stands for. The lock ends with the file, or with the process.
+fn lock(path: &Path) -> Result<File, EngineError> {
+    let file = File::create(path).map_err(not_writable(path))?;
+    // SAFETY: the descriptor is open as long as the file.
+    check(unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX) }).map_err(not_writable(path))?;
+    Ok(file)
 }
 
 /// A file that the user named, by its absolute path: workers may run elsewhere, and a bare name would

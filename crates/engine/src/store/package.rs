@@ -17,6 +17,10 @@ pub enum Registry {
     Wheel(&'static str),
     /// A package of Debian with all it depends on.
     Debian,
+    /// A crate that is built with the worker of this engine.
+    Worker,
+    /// A package for the user's own Python, with all it depends on, and the worker that uses it.
+    Python,
 }
 
 /// A package that carries a version, and the file in it that is wanted.
@@ -28,6 +32,13 @@ pub struct Package {
     pub version: &'static str,
     /// Path in the package; what is inside another archive comes after that archive and a `!`. A `.` is all of it.
     pub path: &'static str,
+}
+
+impl Package {
+    /// Whether it takes many minutes to make an engine of it.
+    pub fn is_built_for_long(&self) -> bool {
+        matches!(self.registry, Registry::Worker)
+    }
 }
 
 impl fmt::Display for Package {
@@ -77,6 +88,8 @@ fn parse(name: &str, table: &'static str) -> Vec<Release> {
             ("npm", _) => Registry::Npm,
             ("pypi", _) => Registry::Pypi,
             ("debian", _) => Registry::Debian,
+            ("worker", _) => Registry::Worker,
+            ("python", _) => Registry::Python,
             (_, Some(python)) => Registry::Wheel(python),
             (other, None) => panic!("versions/{name}.tsv: unknown registry {other}"),
         };

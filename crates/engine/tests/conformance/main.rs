@@ -6,6 +6,7 @@
 mod common;
 
 mod clickhouse;
+mod datafusion;
 mod duckdb;
 mod mysql;
 mod postgres;

@@ -3,7 +3,7 @@
 use dissent_core::engine::ErrorClass;
 use dissent_core::sql::{Kind, Value};
 
-use super::suite::{PreparedWords, Suite, decimal, only_by_address, open, other, text, ty, value};
+use super::suite::{PreparedWords, Suite, child, decimal, only_by_address, open, other, text, ty, value};
 
 /// A thousand rows to join.
 macro_rules! thousand {
@@ -156,20 +156,6 @@ fn oceanbase_newest() {
         ..suite
     }
     .run();
-}
-
-/// The child of ours that goes by this name.
-fn child(name: &str) -> libc::pid_t {
-    let us = std::process::id().to_string();
-    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
-        // `1234 (seekdb) S 1233 …`
-        let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
-        let parent = stat.rsplit(") ").next().and_then(|rest| rest.split(' ').nth(1));
-        if stat.contains(&format!("({name})")) && parent == Some(&us) {
-            return entry.file_name().to_string_lossy().parse().unwrap();
-        }
-    }
-    panic!("no child {name}");
 }
 
 /// A server that somebody else runs, by its address: ours, in this test.

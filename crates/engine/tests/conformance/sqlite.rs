@@ -1,4 +1,4 @@
-//! SQLite: the bundled copy, and an older library.
+//! SQLite: the bundled copy, an older library, and a fork.
 
 use dissent_core::engine::ErrorClass;
 use dissent_core::sql::{Kind, Value};
@@ -13,6 +13,11 @@ fn sqlite_bundled() {
 #[test]
 fn sqlite_3_30() {
     suite("sqlite@3.30.1").run();
+}
+
+#[test]
+fn libsql() {
+    suite("libsql").run();
 }
 
 fn suite(target: &str) -> Suite {

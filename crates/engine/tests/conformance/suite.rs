@@ -332,6 +332,22 @@ pub fn value(engine: &mut dyn Engine, sql: &str) -> Value {
     }
 }
 
+/// The child of ours whose program has this name, or whose command names a folder of this name.
+pub fn child(name: &str) -> libc::pid_t {
+    let us = std::process::id().to_string();
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        // `1234 (seekdb) S 1233 …`
+        let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        let command = std::fs::read_to_string(entry.path().join("cmdline")).unwrap_or_default();
+        let parent = stat.rsplit(") ").next().and_then(|rest| rest.split(' ').nth(1));
+        let named = stat.contains(&format!("({name})")) || command.contains(&format!("/{name}/"));
+        if named && parent == Some(&us) {
+            return entry.file_name().to_string_lossy().parse().unwrap();
+        }
+    }
+    panic!("no child {name}");
+}
+
 fn done(engine: &mut dyn Engine, sql: &str) {
     if let Reply::Failed(error) = engine.execute(sql).unwrap() {
         panic!("{sql}: {error}");
