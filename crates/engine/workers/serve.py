@@ -4,6 +4,7 @@ Values and errors are spelled as Dissent spells them in its own files."""
 import json
 import math
 import os
+import signal
 import sys
 
 
@@ -67,8 +68,8 @@ def within(limits, count):
 
 
 def serve(version, database):
-    """Greets with the engine's version, then answers until the input ends. A database has the methods `reset()`,
-    `limit(limits)`, `execute(sql)`, `prepare(number, sql)`, `run(number, values)` and `close(number)`. A result is
+    """Greets with the engine's version, then answers until the input ends. A database has `limits` and the methods `reset()`,
+    `execute(sql)`, `prepare(number, sql)`, `run(number, values)` and `close(number)`. A result is
     `(columns, values)` or the number of rows that were changed."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     # What the engine itself prints goes where nobody takes it for an answer.
@@ -77,12 +78,21 @@ def serve(version, database):
     def say(told):
         print(json.dumps(told), file=answers, flush=True)
 
+    def late(*_):
+        raise Failure("limit", "it took too long")
+
+    # An engine that lets Python look for signals is cut off so; one that does not is ended by Dissent.
+    signal.signal(signal.SIGALRM, late)
     say({"ready": version})
     for line in sys.stdin:
         try:
-            say(answer(json.loads(line), database))
+            signal.setitimer(signal.ITIMER_REAL, database.limits["millis"] / 1000)
+            told = answer(json.loads(line), database)
+            signal.setitimer(signal.ITIMER_REAL, 0)
         except Failure as failure:
-            say({"failed": {"class": failure.kind, "code": "", "message": str(failure)}})
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            told = {"failed": {"class": failure.kind, "code": "", "message": str(failure)}}
+        say(told)
 
 
 def answer(request, database):
@@ -90,7 +100,7 @@ def answer(request, database):
     if request["do"] == "reset":
         database.reset()
     elif request["do"] == "limit":
-        database.limit(request["limits"])
+        database.limits = request["limits"]
     elif request["do"] == "execute":
         result = database.execute(request["sql"])
     elif request["do"] == "prepare":

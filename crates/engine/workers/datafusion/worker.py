@@ -28,7 +28,7 @@ CHANGES = re.compile(r"\s*(INSERT|UPDATE|DELETE)\b", re.IGNORECASE)
 
 class DataFusion:
     def __init__(self):
-        self.limits = {"rows": 20_000, "memory_bytes": 256 << 20}
+        self.limits = {"millis": 5_000, "rows": 20_000, "memory_bytes": 256 << 20}
         self.reset()
 
     def reset(self):
@@ -36,9 +36,6 @@ class DataFusion:
         config = SessionConfig().with_information_schema(True).with_target_partitions(PARTITIONS)
         runtime = RuntimeEnvBuilder().with_greedy_memory_pool(self.limits["memory_bytes"])
         self.context = SessionContext(config, runtime)
-
-    def limit(self, limits):
-        self.limits = limits
 
     def execute(self, sql):
         return self.answer(sql, {})
@@ -74,6 +71,8 @@ def asked(question):
     """What DataFusion answers. A panic is no Exception."""
     try:
         return question()
+    except Failure:
+        raise
     except BaseException as error:
         message = str(error).removeprefix("DataFusion error: ")
         if not isinstance(error, Exception):
