@@ -105,6 +105,8 @@ pub enum Feature {
     RowOfExtreme,
     /// A table in FROM may say which index to use.
     IndexHints,
+    /// No two items of a SELECT may have the same name; an expression is its own name.
+    UniqueItems,
     /// `LATERAL (SELECT …)`.
     Lateral,
     /// `x > ALL (SELECT …)`, `x = ANY (SELECT …)`.

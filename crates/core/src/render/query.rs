@@ -88,7 +88,7 @@ impl Renderer<'_> {
 
     fn select(&mut self, select: &Select) {
         self.push(if select.distinct { "SELECT DISTINCT " } else { "SELECT " });
-        self.list(&select.items, Self::select_item);
+        self.select_items(&select.items);
         if !select.from.is_empty() {
             self.push(" FROM ");
             self.list(&select.from, Self::table_ref);
@@ -138,6 +138,20 @@ impl Renderer<'_> {
                     self.push(", ");
                 }
                 self.push("())");
+            }
+        }
+    }
+
+    /// Where no two items may have the same name, one that stands there twice gets another.
+    fn select_items(&mut self, items: &[SelectItem]) {
+        for (at, item) in items.iter().enumerate() {
+            if at > 0 {
+                self.push(", ");
+            }
+            self.select_item(item);
+            let nameless = matches!(item, SelectItem::Expr { alias: None, .. });
+            if nameless && self.can(Feature::UniqueItems) && items[..at].contains(item) {
+                self.push(&format!(" AS again{at}"));
             }
         }
     }
