@@ -8,7 +8,7 @@ use dissent_core::oracle::versions;
 use dissent_engine::Target;
 
 use crate::config::Config;
-use crate::observer::Observer;
+use crate::observer::{Observer, Step};
 use crate::pool::{self, Workplace};
 use crate::worker::older;
 use crate::worker::protocol::{Difference, Event, Task};
@@ -80,7 +80,13 @@ impl Tested {
     fn obtain_one(config: &Config, observer: &mut dyn Observer) -> anyhow::Result<Tested> {
         config.check_limits()?;
         let target = Target::parse(&config.target)?;
-        let mut told = |step: dissent_engine::Step| observer.wait(&step.to_string());
+        let mut told = |step: dissent_engine::Step| match step {
+            dissent_engine::Step::Building { engine, part, done, all } => {
+                let what = format!("building {engine}");
+                observer.step(&Step { what: &what, name: &part, done, all });
+            }
+            other => observer.wait(&other.to_string()),
+        };
         let source = match config.guide {
             guide::Kind::Coverage => target.obtain_counting(&mut told)?,
             _ => target.obtain(&mut told)?,

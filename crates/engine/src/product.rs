@@ -83,6 +83,19 @@ impl Product {
         &self.descriptor.title
     }
 
+    /// About how much room an installed version takes, in bytes.
+    pub fn usual_bytes(&self) -> u64 {
+        self.descriptor.megabytes << 20
+    }
+
+    /// The program beside the usual package clients without which the newest version cannot be built or run.
+    pub fn needs(&self) -> Option<&str> {
+        let registry = self.releases.last()?.packages.first()?.registry;
+        let server = self.descriptor.server.as_ref().map(|server| server.program.as_str());
+        let of_user = server.filter(|program| !program.starts_with("{package}"));
+        of_user.or(matches!(registry, Registry::Go(_)).then_some("go"))
+    }
+
     /// What the address of a server begins with: `postgres://`. `None`: it has no servers.
     pub fn address(&self) -> Option<String> {
         self.driver.address_suffix().map(|suffix| format!("{}{suffix}://", self.name))
@@ -180,6 +193,13 @@ impl Product {
         Ok(Source { engine: self.name.to_string(), location })
     }
 
+    /// Whether what was chosen is not on this machine and has to be compiled for minutes.
+    pub(crate) fn takes_long(&'static self, choice: &Choice) -> bool {
+        let Choice::Release(release) = choice else { return false };
+        let compiled = release.packages.iter().all(Package::is_built_for_long);
+        compiled && Store::of_user().is_ok_and(|store| !store.has(self, release))
+    }
+
     fn installed(
         &'static self,
         release: &Release,
@@ -188,17 +208,6 @@ impl Product {
     ) -> Result<Location, EngineError> {
         let path = Store::of_user()?.obtain(self, release, build, progress)?;
         Ok(Location::Local { path, version: Some(release.version.to_string()) })
-    }
-
-    /// Whether what was chosen is not here and has to be built from many packages.
-    pub(crate) fn is_long_to_obtain(&'static self, choice: &Choice) -> bool {
-        match choice {
-            Choice::Release(release) => {
-                let is_built = release.packages.iter().all(Package::is_built_for_long);
-                is_built && Store::of_user().is_ok_and(|store| !store.has(self, release))
-            }
-            _ => false,
-        }
     }
 
     /// Every version there is, the oldest first.

@@ -40,6 +40,11 @@ impl Target {
         matches!(self.choice, Choice::Bundled | Choice::Release(_))
     }
 
+    /// Whether it is not here and has to be compiled for minutes.
+    pub fn takes_long(&self) -> bool {
+        self.product.takes_long(&self.choice)
+    }
+
     /// Whether it is a server that somebody else runs.
     pub fn is_server(&self) -> bool {
         matches!(self.choice, Choice::Server(_))
@@ -51,11 +56,6 @@ impl Target {
             Choice::Server(_) => format!("{}HOST/", self.product.address().unwrap_or_default()),
             _ => self.name.clone(),
         }
-    }
-
-    /// Whether obtaining it would take many minutes: it is not here and has to be built from many packages.
-    pub fn is_long_to_obtain(&self) -> bool {
-        self.product.is_long_to_obtain(&self.choice)
     }
 
     /// Makes sure the engine is on this machine, telling what takes time.
@@ -123,6 +123,9 @@ impl fmt::Display for Step {
                 write!(f, "building {engine}: {done} of {all} packages")
             }
             Step::Preparing { engine } => write!(f, "preparing {engine}"),
+            Step::Building { engine, done, all, .. } => {
+                write!(f, "building {engine}: {done} of {all} packages")
+            }
             Step::Compiling { engine } => write!(f, "compiling {engine} (about half a minute)"),
         }
     }
@@ -174,7 +177,10 @@ mod tests {
                 "MySQL 8.0 is not available; nearest: 5.6, 9.7 (`dissent engines` lists all; or use \
                  mysql://USER:PASSWORD@HOST:PORT/ (a running server))",
             ),
-            ("tidb", "TiDB cannot be downloaded; use tidb://USER:PASSWORD@HOST:PORT/ (a running server)"),
+            (
+                "percona",
+                "Percona Server cannot be downloaded; use percona://USER:PASSWORD@HOST:PORT/ (a running server)",
+            ),
             (
                 "postgres://me:s3cret@localhost:port/",
                 "invalid server URL (its port is not a number): use \

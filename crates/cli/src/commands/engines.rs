@@ -6,7 +6,7 @@ use std::io::Write;
 use anyhow::bail;
 use dissent_campaign::{Config, Tested};
 use dissent_core::guide;
-use dissent_engine::{Available, Product, State, Target, products, remove, versions};
+use dissent_engine::{Available, Product, State, Target, installed_bytes, products, remove, versions};
 
 use super::probe;
 use crate::args::{EnginesAction, EnginesArgs};
@@ -32,32 +32,43 @@ fn by_engine() -> anyhow::Result<BTreeMap<&'static str, Vec<Available>>> {
     Ok(engines)
 }
 
+/// What is here, what a command brings, and what only an address reaches.
 fn overview() -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{:<12} {:<28} installed", "engine", "available")?;
-    for (engine, versions) in by_engine()? {
-        let range = match (versions.first(), versions.last()) {
-            (Some(first), Some(last)) if versions.len() > 1 => {
-                format!("{} … {} ({})", first.version, last.version, versions.len())
-            }
-            (Some(only), _) => only.version.to_string(),
-            _ => String::from("none: give a server by URL"),
-        };
-        let here: Vec<&str> = versions
-            .iter()
-            .filter(|available| available.state != State::Obtainable)
-            .map(|available| available.version)
-            .collect();
-        let here = if here.is_empty() { String::from("–") } else { here.join(" ") };
-        writeln!(out, "{engine:<12} {range:<28} {here}")?;
+    let engines = by_engine()?;
+    let here = |available: &&Available| available.state != State::Obtainable;
+    writeln!(out, "Installed:")?;
+    for (engine, versions) in &engines {
+        let names: Vec<&str> = versions.iter().filter(here).map(|available| available.version).collect();
+        if !names.is_empty() {
+            writeln!(out, "  {engine:<12} {}  {}", names.join(" "), size(installed_bytes(engine)?))?;
+        }
     }
-    writeln!(
-        out,
-        "\nA version is obtained when it is first named; `dissent engines install` does it ahead."
-    )?;
+    writeln!(out, "\nAvailable: `dissent hunt NAME@VERSION` or `dissent engines install NAME@VERSION`:")?;
+    for product in products() {
+        let versions = &engines[product.name()];
+        let range = match &versions[..] {
+            [] => continue,
+            [only] => only.version.to_string(),
+            [first, .., last] => format!("{} … {} ({})", first.version, last.version, versions.len()),
+        };
+        let needs = product.needs().map(|program| format!(", needs {program}")).unwrap_or_default();
+        let line =
+            format!("  {:<12} {range:<28} {} each{needs}", product.name(), size(product.usual_bytes()));
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    writeln!(out, "\nBy URL only:")?;
+    for product in products().filter(|product| engines[product.name()].is_empty()) {
+        writeln!(out, "  {:<12} {}", product.name(), product.address().unwrap_or_default())?;
+    }
     let addresses: Vec<String> = products().filter_map(Product::address).collect();
-    writeln!(out, "Servers by URL: {}", addresses.join(" "))?;
+    writeln!(out, "\nAll servers by URL: {}", addresses.join(" "))?;
     Ok(())
+}
+
+/// `97 MB`, `1 MB` for less.
+fn size(bytes: u64) -> String {
+    format!("{} MB", (bytes >> 20).max(1))
 }
 
 fn list(engine: &str) -> anyhow::Result<()> {

@@ -13,6 +13,9 @@ use crate::engine::ErrorClass;
 pub struct Descriptor {
     /// The engine's name as its makers write it: `PostgreSQL`. Never inherited.
     pub title: String,
+    /// About how many megabytes an installed version takes.
+    #[serde(default)]
+    pub megabytes: u64,
     /// What speaks to it: the name of a wire or a library that the engine crate knows.
     pub driver: String,
     /// The grammar of sqlparser that reads its SQL, by sqlparser's name for it.
@@ -32,9 +35,15 @@ pub struct Descriptor {
     /// The environment variable in which its own clients look for a password.
     #[serde(default)]
     pub password_variable: Option<String>,
+    /// The password of a private server's user, where it asks for one.
+    #[serde(default)]
+    pub password: Option<String>,
     /// The parameter by which a server that imitates another one tells its own version when it greets.
     #[serde(default)]
     pub version_parameter: Option<String>,
+    /// The query for its own version, where it greets with the version it imitates.
+    #[serde(default)]
+    pub version_query: Option<String>,
     /// What comes before its own version in what it answers, which begins with the version it imitates.
     #[serde(default)]
     pub version_after: Option<String>,
@@ -63,13 +72,60 @@ pub struct Descriptor {
     /// Codes of errors that the driver does not know, or knows as something else.
     #[serde(default)]
     pub errors: BTreeMap<ErrorClass, Vec<String>>,
+    /// Parts of messages by which errors are known that share their code with others.
+    #[serde(default)]
+    pub messages: BTreeMap<ErrorClass, Vec<String>>,
+    /// How databases of our own are made on a server, where drivers leave that to the engine.
+    #[serde(default)]
+    pub databases: Databases,
+    /// How a private server is started from an installed package. Absent: the driver knows how, or there is none.
+    #[serde(default)]
+    pub server: Option<ServerProgram>,
+}
+
+/// A server program and its arguments. In all texts, `{package}` is the directory of the installed package, `{home}` a
+/// directory of the server's own, `{data}` one in it for its data, and `{port}` a free port on loopback.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ServerProgram {
+    /// Its path, or the name of a program that the user must have: `java`.
+    pub program: String,
+    /// What it is started with.
+    pub arguments: Vec<String>,
+    /// The Unix socket that it listens on. Absent: it listens on `{port}`.
+    #[serde(default)]
+    pub socket: Option<String>,
+    /// Variables of its environment.
+    #[serde(default)]
+    pub environment: BTreeMap<String, String>,
+    /// Files that are in `{home}` when it is started, by their names.
+    #[serde(default)]
+    pub files: BTreeMap<String, String>,
+}
+
+/// How databases are made on a server. `{name}` is the name that we gave one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Databases {
+    /// Makes one. Absent or empty: connecting to it does.
+    #[serde(default)]
+    pub create: Option<String>,
+    /// Ways to drop one, tried one after the other.
+    #[serde(default)]
+    pub drop: Vec<String>,
+    /// What a connection calls it, if that is not its name.
+    #[serde(default)]
+    pub address: Option<String>,
+    /// Makes it as if it were new, with the session. None: it is dropped and made again.
+    #[serde(default)]
+    pub empty: Vec<String>,
 }
 
 /// A setting that limits the time of a statement.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TimeLimit {
-    /// The assignment; `{seconds}`, `{millis}` or `{micros}` is where the limit goes.
+    /// The assignment; `{seconds}`, `{millis}` or `{micros}` is where the limit goes. Empty: there is none.
     pub set: String,
     /// The first version that has it.
     #[serde(default)]
@@ -79,7 +135,7 @@ pub struct TimeLimit {
 impl Descriptor {
     /// The assignment that limits every statement of a session; `None`: this version has none.
     pub fn time_limit(&self, millis: u64, version: &str) -> Option<String> {
-        let limit = self.time_limit.as_ref()?;
+        let limit = self.time_limit.as_ref().filter(|limit| !limit.set.is_empty())?;
         Version::parse(version).reaches(&limit.since).then(|| {
             let seconds = (millis as f64 / 1000.0).to_string();
             let set = limit.set.replace("{seconds}", &seconds).replace("{millis}", &millis.to_string());
@@ -93,9 +149,10 @@ impl Descriptor {
     }
 
     /// What an error of this engine is, where that is not for the driver to say.
-    pub fn error_class(&self, code: &str) -> Option<ErrorClass> {
-        let listed = self.errors.iter().find(|(_, codes)| codes.iter().any(|listed| listed == code));
-        listed.map(|(class, _)| *class)
+    pub fn error_class(&self, code: &str, message: &str) -> Option<ErrorClass> {
+        let said = self.messages.iter().find(|(_, parts)| parts.iter().any(|part| message.contains(part)));
+        let listed = || self.errors.iter().find(|(_, codes)| codes.iter().any(|listed| listed == code));
+        said.or_else(listed).map(|(class, _)| *class)
     }
 }
 
@@ -127,7 +184,10 @@ mod tests {
 
     #[test]
     fn an_engine_may_have_error_codes_of_its_own() {
-        assert_eq!(descriptor("oceanbase").error_class("4016"), Some(ErrorClass::Internal));
-        assert_eq!(descriptor("mysql").error_class("4016"), None);
+        assert_eq!(descriptor("oceanbase").error_class("4016", ""), Some(ErrorClass::Internal));
+        assert_eq!(descriptor("mysql").error_class("4016", ""), None);
+        let panicked = "runtime error: index out of range [1] with length 1";
+        assert_eq!(descriptor("tidb").error_class("1105", panicked), Some(ErrorClass::Internal));
+        assert_eq!(descriptor("tidb").error_class("1105", "unknown"), None);
     }
 }

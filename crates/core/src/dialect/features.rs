@@ -118,6 +118,8 @@ pub enum Feature {
     // Tables and statements
     /// PRAGMA instead of SET.
     Pragma,
+    /// `CREATE VIEW`.
+    Views,
     /// `CREATE TEMPORARY TABLE`.
     TempTables,
     /// PRIMARY KEY and UNIQUE: keys that no two rows share.

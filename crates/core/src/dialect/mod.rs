@@ -18,7 +18,7 @@ use serde::Deserialize;
 
 pub use confines::{Confines, Escape};
 pub use costs::Costs;
-pub use descriptor::{Descriptor, TimeLimit};
+pub use descriptor::{Databases, Descriptor, ServerProgram, TimeLimit};
 pub use discovery::Discovery;
 pub use features::{Feature, Features};
 pub use file::{DialectError, Files};

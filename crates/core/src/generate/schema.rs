@@ -396,7 +396,7 @@ impl<'a> Generator<'a> {
     }
 
     pub(super) fn create_view(&mut self) -> Option<Statement> {
-        if self.state.tables.is_empty() {
+        if self.state.tables.is_empty() || !self.dialect.can(Feature::Views) {
             return None;
         }
         let name = self.fresh_name('v');

@@ -8,7 +8,8 @@ use mysql::MySqlError;
 pub fn failure(error: MySqlError, engine: &Descriptor) -> SqlError {
     let code = error.code.to_string();
     let usual = || class(error.code, &error.state, &error.message);
-    SqlError { class: engine.error_class(&code).unwrap_or_else(usual), code, message: error.message }
+    let class = engine.error_class(&code, &error.message).unwrap_or_else(usual);
+    SqlError { class, code, message: error.message }
 }
 
 fn class(code: u16, state: &str, message: &str) -> ErrorClass {

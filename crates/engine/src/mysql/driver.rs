@@ -1,14 +1,19 @@
 //! The MySQL family: programs from packages, and servers by URL.
 
 use std::path::Path;
+use std::time::Duration;
 
-use super::{Installed, Login, MysqlEngine};
+use super::{Installed, Login, MysqlEngine, Starter};
 use crate::EngineError;
 use crate::driver::{Driver, Opened};
+use crate::launch::{self, Reach};
 use crate::product::Product;
 use crate::store::Arrival;
 use crate::target::Step;
 use crate::url::ServerUrl;
+
+/// How long a server that was just started may take to tell its version.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// MySQL's wire.
 pub(crate) struct Mysql;
@@ -24,11 +29,20 @@ impl Driver for Mysql {
 
     fn install(&self, arrival: &mut Arrival) -> Result<String, EngineError> {
         (arrival.progress)(Step::Preparing { engine: arrival.wanted.name.clone() });
-        Installed::unpack(arrival)
+        let product = arrival.product;
+        let version = |reach: &Reach| {
+            let conn = Login::private(reach).connect(PATIENCE);
+            let told = conn.and_then(|mut conn| super::told_version(product, &mut conn));
+            told.map(|told| super::version_in(product, &told)).map_err(|error| error.to_string())
+        };
+        match launch::install(arrival, version) {
+            Some(version) => version,
+            None => Installed::unpack(arrival),
+        }
     }
 
     fn open_local(&self, product: &'static Product, path: &Path, _: Option<&str>) -> Opened {
-        Ok(Box::new(MysqlEngine::start(product, Installed::at(product.title(), path)?)?))
+        Ok(Box::new(MysqlEngine::start(product, Starter::at(product, path)?)?))
     }
 
     fn connect(&self, product: &'static Product, url: &ServerUrl) -> Opened {

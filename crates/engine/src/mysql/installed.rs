@@ -9,6 +9,8 @@ use std::time::Duration;
 use super::Login;
 use crate::EngineError;
 use crate::confine::Confinement;
+use crate::launch::{Launch, Launched, Reach};
+use crate::product::Product;
 use crate::server::{Home, Server, copy_tree};
 use crate::store::{Arrival, not_writable};
 
@@ -52,6 +54,36 @@ pub struct Installed {
     root: PathBuf,
 }
 
+/// What a server of our own is started from.
+pub enum Starter {
+    /// A program of the family.
+    Installed(Installed),
+    /// One whose dialect's file says how.
+    Described(Launch),
+}
+
+impl Starter {
+    pub fn at(product: &'static Product, root: &Path) -> Result<Starter, EngineError> {
+        match Launch::at(product, root) {
+            Some(launch) => Ok(Starter::Described(launch)),
+            None => Installed::at(product.title(), root).map(Starter::Installed),
+        }
+    }
+
+    pub fn start(&self) -> Result<Running, EngineError> {
+        match self {
+            Starter::Installed(installed) => installed.start(),
+            Starter::Described(launch) => {
+                let (Launched { server, home, .. }, login) = launch.start(|reach| {
+                    let login = Login::private(reach);
+                    login.try_out().map(|()| login)
+                })?;
+                Ok(Running { login, server, _home: home })
+            }
+        }
+    }
+}
+
 /// A server of our own. What it has is gone with it: it is killed, not asked to end.
 pub struct Running {
     pub login: Login,
@@ -68,7 +100,8 @@ impl Running {
     pub fn last_words(&mut self) -> Option<String> {
         let status = self.server.wait(Duration::from_secs(3))?;
         let log = self.server.log();
-        let telling = |line: &&str| line.contains("ssertion") || line.contains("got signal");
+        let signs = ["ssertion", "got signal", "panic: ", "fatal error: "];
+        let telling = |line: &&str| signs.iter().any(|sign| line.contains(sign));
         let words = log.lines().rev().find(telling).map(|line| format!(" ({})", without_place(line)));
         Some(format!("{status}{}", words.unwrap_or_default()))
     }
@@ -168,12 +201,8 @@ impl Installed {
         };
         let log = home.path().join("log");
         let mut server = Server::start(command, Confinement::default(), &log).map_err(io)?;
-        let login = Login::private(socket);
-        let attempt = || match login.connect(Duration::from_secs(10)) {
-            Ok(_) => Ok(()),
-            Err(error) => Err(error.to_string()),
-        };
-        server.until_ready(START_LIMIT, attempt).map_err(|reason| self.not_started(reason))?;
+        let login = Login::private(&Reach::Socket(socket));
+        server.until_ready(START_LIMIT, || login.try_out()).map_err(|reason| self.not_started(reason))?;
         if self.program == Program::Seekdb {
             warm_up(&login);
         }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use mysql::{Conn, OptsBuilder, SslOpts};
 
+use crate::launch::{LOOPBACK, Reach};
 use crate::product::Product;
 use crate::tls::{Mode, Tls};
 use crate::url::ServerUrl;
@@ -27,10 +28,14 @@ enum Address {
 }
 
 impl Login {
-    /// A server of our own, which trusts whoever reaches its socket.
-    pub fn private(socket: PathBuf) -> Login {
+    /// A server of our own, which trusts whoever reaches it.
+    pub fn private(reach: &Reach) -> Login {
+        let address = match reach {
+            Reach::Socket(path) => Address::Socket(path.clone()),
+            Reach::Port(port) => Address::Host { name: LOOPBACK.to_string(), port: *port },
+        };
         let tls = Tls { mode: Mode::Disable, root: None };
-        Login { address: Address::Socket(socket), user: "root".to_string(), password: None, tls, mark: None }
+        Login { address, user: "root".to_string(), password: None, tls, mark: None }
     }
 
     /// Somebody's server.
@@ -73,6 +78,11 @@ impl Login {
             }
             connected => connected,
         }
+    }
+
+    /// Whether a server that was just started answers.
+    pub fn try_out(&self) -> Result<(), String> {
+        self.connect(Duration::from_secs(10)).map(drop).map_err(|error| error.to_string())
     }
 
     fn options(&self, patience: Duration) -> OptsBuilder {

@@ -20,7 +20,7 @@ use mysql::{Conn, Params, QueryResult};
 use crate::product::{self, Product};
 use crate::{EngineError, own};
 pub(crate) use driver::Mysql;
-use installed::{Installed, Running};
+use installed::{Installed, Running, Starter};
 use login::Login;
 
 /// What a server may take beyond a statement's limit before it is interrupted from outside.
@@ -32,7 +32,7 @@ pub struct MysqlEngine {
     login: Login,
     /// Our own server, and what it is started from. Ended after the connection.
     running: Option<Running>,
-    installed: Option<Installed>,
+    starter: Option<Starter>,
     /// Absent after it broke, until the next reset.
     conn: Option<Conn>,
     version: String,
@@ -47,9 +47,9 @@ pub struct MysqlEngine {
 
 impl MysqlEngine {
     /// On a server of our own.
-    fn start(product: &'static Product, installed: Installed) -> Result<MysqlEngine, EngineError> {
-        let running = installed.start()?;
-        MysqlEngine::open(product, running.login.clone(), Some(running), Some(installed))
+    fn start(product: &'static Product, starter: Starter) -> Result<MysqlEngine, EngineError> {
+        let running = starter.start()?;
+        MysqlEngine::open(product, running.login.clone(), Some(running), Some(starter))
     }
 
     /// On somebody's server; only databases that we made ourselves are touched.
@@ -61,14 +61,14 @@ impl MysqlEngine {
         product: &'static Product,
         login: Login,
         running: Option<Running>,
-        installed: Option<Installed>,
+        starter: Option<Starter>,
     ) -> Result<MysqlEngine, EngineError> {
         let database = own::fresh_name(login.mark.as_deref());
         let mut engine = MysqlEngine {
             product,
             login,
             running,
-            installed,
+            starter,
             conn: None,
             version: String::new(),
             limits: Limits::default(),
@@ -79,12 +79,11 @@ impl MysqlEngine {
         };
         let unusable = |error: mysql::Error| product.not_started(told(&error));
         let mut conn = engine.connect().map_err(unusable)?;
-        let version: Option<String> = conn.query_first("SELECT VERSION()").map_err(unusable)?;
-        let version = version.unwrap_or_default();
+        let version = told_version(product, &mut conn).map_err(unusable)?;
         if let Some(mistake) = mistaken(product, &version).filter(|_| engine.running.is_none()) {
             return Err(product.not_started(mistake));
         }
-        engine.version = version_in(product.descriptor.own_version(&version));
+        engine.version = version_in(product, &version);
         engine.conn = Some(conn);
         engine.reset().map_err(|Trouble(reason)| product.not_started(reason))?;
         Ok(engine)
@@ -121,10 +120,10 @@ impl MysqlEngine {
     }
 
     fn restart(&mut self) -> Result<(), Trouble> {
-        if let Some(installed) = &self.installed {
+        if let Some(starter) = &self.starter {
             // The old one's memory first.
             self.running = None;
-            let running = installed.start().map_err(|error| Trouble(error.to_string()))?;
+            let running = starter.start().map_err(|error| Trouble(error.to_string()))?;
             self.login = running.login.clone();
             self.running = Some(running);
             self.made = false;
@@ -242,8 +241,15 @@ fn drop_database(login: &Login, name: &str) -> Result<(), String> {
     dropped.map_err(|error| told(&error))
 }
 
-/// The number at the start of what `VERSION()` returns.
-fn version_in(told: &str) -> String {
+/// What a server says its version is.
+fn told_version(product: &Product, conn: &mut Conn) -> mysql::Result<String> {
+    let query = product.descriptor.version_query.as_deref().unwrap_or("SELECT VERSION()");
+    Ok(conn.query_first(query)?.unwrap_or_default())
+}
+
+/// The engine's own number in what `VERSION()` returns.
+fn version_in(product: &Product, told: &str) -> String {
+    let told = product.descriptor.own_version(told);
     told.split(['-', '+', ' ']).next().unwrap_or(told).to_string()
 }
 

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use super::{Host, PostgresEngine, install};
+use super::{Host, PostgresEngine, install, private};
 use crate::EngineError;
 use crate::driver::{Driver, Opened};
+use crate::launch::{self, Reach};
 use crate::product::Product;
 use crate::store::Arrival;
 use crate::target::Step;
@@ -24,7 +25,12 @@ impl Driver for Postgres {
 
     fn install(&self, arrival: &mut Arrival) -> Result<String, EngineError> {
         (arrival.progress)(Step::Preparing { engine: arrival.wanted.name.clone() });
-        install::install(arrival)
+        let product = arrival.product;
+        let version = |reach: &Reach| super::own_version(product, &mut private::knock(product, reach)?);
+        match launch::install(arrival, version) {
+            Some(version) => version,
+            None => install::install(arrival),
+        }
     }
 
     fn open_local(&self, product: &'static Product, path: &Path, version: Option<&str>) -> Opened {
@@ -44,6 +50,7 @@ impl Driver for Postgres {
     }
 
     fn drop_database(&self, product: &'static Product, url: &ServerUrl, name: &str) -> Result<(), String> {
-        super::drop_database(&mut Host::reach(product, url).connect(None)?, name)
+        let host = Host::reach(product, url);
+        host.drop(&mut host.connect(None)?, name)
     }
 }

@@ -12,6 +12,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use dissent_core::dialect::Databases;
 use dissent_core::engine::{Engine, ErrorClass, Limits, Prepared, Reply, SqlError, Trouble};
 use dissent_core::sql::{DataType, Value};
 
@@ -54,8 +55,8 @@ impl Host {
     /// A server of our own.
     fn start(product: &'static Product, installation: &Path, version: &str) -> Result<Host, EngineError> {
         let name = format!("{} {version}", product.title());
-        let private = Private::start(installation, &name, version)?;
-        let (address, login) = (private.address().clone(), private::login());
+        let private = Private::start(product, installation, &name, version)?;
+        let (address, login) = (private.address().clone(), private::login(product));
         let ownership = Ownership::Private {
             private,
             installation: installation.to_path_buf(),
@@ -81,7 +82,7 @@ impl Host {
 
     fn restart(&mut self) -> Result<(), EngineError> {
         if let Ownership::Private { private, installation, version } = &mut self.ownership {
-            *private = Private::start(installation, &self.name, version)?;
+            *private = Private::start(self.product, installation, &self.name, version)?;
             self.address = private.address().clone();
         }
         Ok(())
@@ -91,10 +92,46 @@ impl Host {
         matches!(self.ownership, Ownership::Remote)
     }
 
-    /// Connects to a database; absent: the one to make others from.
+    /// Connects to a database of ours; absent: to the one to make others from.
     fn connect(&self, database: Option<&str>) -> Result<Wire, String> {
-        let database = database.unwrap_or(&self.login.database);
-        Wire::connect(&self.address, &self.login, database, CONNECT_LIMIT)
+        let called = |name: &str| match &self.databases().address {
+            Some(address) => address.replace("{name}", name),
+            None => name.to_string(),
+        };
+        let database = database.map_or_else(|| self.login.database.clone(), called);
+        Wire::connect(&self.address, &self.login, &database, CONNECT_LIMIT)
+    }
+
+    fn databases(&self) -> &'static Databases {
+        &self.product.descriptor.databases
+    }
+
+    /// Makes a database; nothing is to be done where connecting to it does so.
+    fn create(&self, wire: &mut Wire, name: &str) -> Result<(), String> {
+        match self.databases().create.as_deref().unwrap_or_default() {
+            "" => Ok(()),
+            create => told(wire.query(&create.replace("{name}", name), 0)),
+        }
+    }
+
+    fn drop(&self, wire: &mut Wire, name: &str) -> Result<(), String> {
+        // Our last connection may need a moment to go.
+        let mut last = Ok(());
+        for attempt in 0..50 {
+            let ways = &self.databases().drop;
+            let Some(way) = ways.get(attempt).or(ways.last()) else { break };
+            last = told(wire.query(&way.replace("{name}", name), 0));
+            if last.is_ok() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        last
+    }
+
+    /// What a server says its own version is.
+    fn version(&self, wire: &mut Wire) -> Result<String, String> {
+        own_version(self.product, wire)
     }
 }
 
@@ -136,18 +173,28 @@ impl PostgresEngine {
             self.database = None;
         }
         let mut first = self.connect_patiently()?;
-        self.version = version_of(&first);
+        self.version = self.host.version(&mut first)?;
         if let Some(old) = self.database.take() {
-            let _ = drop_database(&mut first, &old);
+            let _ = self.host.drop(&mut first, &old);
         }
         let name = own::fresh_name(self.host.mark.as_deref());
-        create_database(&mut first, &name)?;
+        self.host.create(&mut first, &name)?;
         self.database = Some(name);
-        let mut wire = self.host.connect(self.database.as_deref())?;
-        told(wire.query(&self.timeout(), 0))?;
-        self.wire = Some(wire);
+        self.wire = Some(self.settled()?);
         self.resets = 0;
         Ok(())
+    }
+
+    /// A connection to our database with the session that every check begins with.
+    fn settled(&self) -> Result<Wire, String> {
+        let mut wire = self.host.connect(self.database.as_deref())?;
+        self.settle(&mut wire)?;
+        Ok(wire)
+    }
+
+    fn settle(&self, wire: &mut Wire) -> Result<(), String> {
+        let session = &self.host.product.descriptor.session;
+        session.iter().chain(&self.time_limit()).try_for_each(|set| told(wire.query(set, 0)))
     }
 
     /// A server that somebody restarts is given some time.
@@ -168,21 +215,24 @@ impl PostgresEngine {
         self.database.is_some() && self.host.is_remote()
     }
 
-    fn timeout(&self) -> String {
-        format!("SET statement_timeout = {}", self.limits.millis)
+    /// The statement that limits the time of those after it. `None`: they are interrupted from outside.
+    fn time_limit(&self) -> Option<String> {
+        let limit = self.host.product.descriptor.time_limit(self.limits.millis, &self.version);
+        limit.map(|limit| format!("SET {limit}"))
     }
 
     /// Empties the database that we made and forgets the session's settings. `Err`: it cannot be done.
     fn empty(&mut self) -> Result<(), String> {
-        let timeout = self.timeout();
-        let wire = self.wire.as_mut().ok_or("the connection is lost")?;
+        let mut wire = self.wire.take().ok_or("the connection is lost")?;
+        let statements = &self.host.databases().empty;
         wire.set_limit(CONNECT_LIMIT).map_err(|error| error.to_string())?;
         if wire.in_transaction() {
             told(wire.query("ROLLBACK", 0))?;
         }
-        told(wire.query("DISCARD ALL", 0))?;
-        told(wire.query("DROP SCHEMA public CASCADE; CREATE SCHEMA public", 0))?;
-        told(wire.query(&timeout, 0))
+        statements.iter().try_for_each(|statement| told(wire.query(statement, 0)))?;
+        self.settle(&mut wire)?;
+        self.wire = Some(wire);
+        Ok(())
     }
 
     /// Asks the server something that returns so many rows at most, within the limits.
@@ -195,18 +245,29 @@ impl PostgresEngine {
         match wire.set_limit(limit).and_then(|()| ask(wire, self.limits.rows)) {
             Ok(Reply::Failed(error)) => Reply::Failed(self.classed(error)),
             Ok(reply) => reply,
+            Err(error) if is_late(&error) && self.time_limit().is_none() => Reply::Failed(self.interrupt()),
             Err(error) => Reply::Failed(self.lost(error)),
         }
     }
 
+    /// The statement did not end when its time was over, which the server does not watch: another connection goes on.
+    fn interrupt(&mut self) -> SqlError {
+        if let Some(wire) = self.wire.take() {
+            wire.ask_to_cancel();
+        }
+        self.wire = self.settled().ok();
+        let message = format!("no result after {} ms", self.limits.millis);
+        SqlError { class: ErrorClass::Limit, code: String::new(), message }
+    }
+
     /// An error by what the engine's descriptor says of its code, where it does.
     fn classed(&self, error: SqlError) -> SqlError {
-        let class = self.host.product.descriptor.error_class(&error.code).unwrap_or(error.class);
-        SqlError { class, ..error }
+        let class = self.host.product.descriptor.error_class(&error.code, &error.message);
+        SqlError { class: class.unwrap_or(error.class), ..error }
     }
 
     fn lost(&mut self, error: io::Error) -> SqlError {
-        let hung = matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut);
+        let hung = is_late(&error);
         self.wire = None;
         let (code, message) = match &mut self.host.ownership {
             _ if hung => {
@@ -230,7 +291,7 @@ impl Engine for PostgresEngine {
 
     fn reset(&mut self) -> Result<(), Trouble> {
         self.resets += 1;
-        let worn = self.resets >= RESETS_PER_DATABASE;
+        let worn = self.resets >= RESETS_PER_DATABASE || self.host.databases().empty.is_empty();
         let renewed = match self.wire.is_some() {
             true if !worn && self.empty().is_ok() => return Ok(()),
             // The server may go in the middle of this too.
@@ -246,10 +307,9 @@ impl Engine for PostgresEngine {
 
     fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
-        let timeout = self.timeout();
-        if let Some(wire) = self.wire.as_mut() {
+        if let (Some(limit), Some(wire)) = (self.time_limit(), self.wire.as_mut()) {
             // If this fails the connection is lost, which the next statement will see.
-            let _ = wire.query(&timeout, 0);
+            let _ = wire.query(&limit, 0);
         }
     }
 
@@ -287,7 +347,7 @@ impl Drop for PostgresEngine {
         if let (true, Some(database)) = (self.host.is_remote(), self.database.take())
             && let Ok(mut wire) = self.host.connect(None)
         {
-            let _ = drop_database(&mut wire, &database);
+            let _ = self.host.drop(&mut wire, &database);
         }
     }
 }
@@ -321,28 +381,25 @@ fn told(reply: io::Result<Reply>) -> Result<(), String> {
     }
 }
 
-/// A pristine one: the template for new databases may have been changed.
-fn create_database(wire: &mut Wire, name: &str) -> Result<(), String> {
-    told(wire.query(&format!("CREATE DATABASE {name} TEMPLATE template0"), 0))
+/// Nothing came within the time that an answer may take.
+fn is_late(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
 }
 
-fn drop_database(wire: &mut Wire, name: &str) -> Result<(), String> {
-    // FORCE is known from PostgreSQL 13 on; before, our last connection may need a moment to go.
-    let mut last = Ok(());
-    for attempt in 0..50 {
-        let force = if attempt == 0 { " WITH (FORCE)" } else { "" };
-        last = told(wire.query(&format!("DROP DATABASE IF EXISTS {name}{force}"), 0));
-        if last.is_ok() {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(20));
+/// What a server says the engine's own version is.
+fn own_version(product: &Product, wire: &mut Wire) -> Result<String, String> {
+    let Some(query) = &product.descriptor.version_query else { return Ok(version_in(wire.server_version())) };
+    match wire.query(query, 1) {
+        Ok(Reply::Rows(rows)) => match rows.single() {
+            Some(Value::Text(told)) => Ok(version_in(product.descriptor.own_version(told))),
+            other => Err(format!("its version is {other:?}")),
+        },
+        other => told(other).map(|()| String::new()),
     }
-    last
 }
 
 /// `17.10` out of `17.10 (Debian …)`, `23.1.11` out of `Relative CCL v23.1.11 (…)`.
-fn version_of(wire: &Wire) -> String {
-    let told = wire.server_version();
+fn version_in(told: &str) -> String {
     let word =
         told.split_whitespace().find(|word| word.trim_start_matches('v').starts_with(char::is_numeric));
     word.unwrap_or(told).trim_start_matches('v').to_string()

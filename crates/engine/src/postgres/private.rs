@@ -10,10 +10,12 @@ use std::time::Duration;
 use super::wire::{Address, Login, Wire};
 use crate::EngineError;
 use crate::confine::{Confinement, User};
+use crate::launch::{LOOPBACK, Launch, Launched, Reach};
+use crate::product::Product;
 use crate::server::{Home, Server, copy_tree};
-use crate::tls::Tls;
+use crate::tls::{Mode, Tls};
 
-/// The superuser of private servers, who may log in without a password, and the database that is always there.
+/// The superuser of private servers, who may log in without a password.
 const USER: &str = "postgres";
 /// Where an installation keeps its programs, and the data directory that servers begin with.
 pub const PROGRAMS: &str = "native";
@@ -62,13 +64,27 @@ fn confinement(user: Option<User>) -> Confinement {
 }
 
 /// As whom to log in to a private server.
-pub fn login() -> Login {
+pub fn login(product: &Product) -> Login {
+    let engine = &product.descriptor;
     Login {
-        user: USER.to_string(),
-        password: None,
-        database: USER.to_string(),
-        tls: Tls::default(),
-        version_parameter: None,
+        user: engine.user.clone().unwrap_or_default(),
+        password: engine.password.clone(),
+        database: engine.database.clone().unwrap_or_default(),
+        tls: Tls { mode: Mode::Disable, root: None },
+        version_parameter: engine.version_parameter.clone(),
+    }
+}
+
+/// Connects to a server that may just have been started.
+pub fn knock(product: &Product, reach: &Reach) -> Result<Wire, String> {
+    let login = login(product);
+    Wire::connect(&address(reach), &login, &login.database, START_LIMIT)
+}
+
+fn address(reach: &Reach) -> Address {
+    match reach {
+        Reach::Socket(path) => Address::Socket(path.clone()),
+        Reach::Port(port) => Address::Tcp { host: LOOPBACK.to_string(), port: *port },
     }
 }
 
@@ -86,7 +102,16 @@ pub struct Private {
 
 impl Private {
     /// Starts a server of this version; `name` is what messages call it.
-    pub fn start(installation: &Path, name: &str, version: &str) -> Result<Private, EngineError> {
+    pub fn start(
+        product: &'static Product,
+        installation: &Path,
+        name: &str,
+        version: &str,
+    ) -> Result<Private, EngineError> {
+        if let Some(launch) = Launch::at(product, installation) {
+            let (Launched { server, home, reach }, _) = launch.start(|reach| knock(product, reach))?;
+            return Ok(Private { server, _home: home, address: address(&reach) });
+        }
         let failed = not_started(name);
         let home = Home::create("postgres", ROOM)?;
         let user = User::unprivileged();
@@ -99,12 +124,9 @@ impl Private {
         let log = home.path().join("log");
         let mut server =
             Server::start(command, confinement(user), &log).map_err(|error| failed(error.to_string()))?;
-        let address = Address::Socket(data.join(".s.PGSQL.5432"));
-        let login = login();
-        let ready =
-            server.until_ready(START_LIMIT, || Wire::connect(&address, &login, &login.database, START_LIMIT));
-        ready.map_err(failed)?;
-        Ok(Private { server, _home: home, address })
+        let reach = Reach::Socket(data.join(".s.PGSQL.5432"));
+        server.until_ready(START_LIMIT, || knock(product, &reach)).map_err(failed)?;
+        Ok(Private { server, _home: home, address: address(&reach) })
     }
 
     pub fn address(&self) -> &Address {

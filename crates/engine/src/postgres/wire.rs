@@ -371,7 +371,7 @@ impl Wire {
     }
 
     /// The statement may be over before this arrives; then it does nothing.
-    fn ask_to_cancel(&self) {
+    pub fn ask_to_cancel(&self) {
         let Some((process, key)) = self.cancel else { return };
         let mut request = BytesMut::new();
         frontend::cancel_request(process, key, &mut request);

@@ -6,11 +6,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::package::{Package, Registry};
-use super::{Wanted, debian};
+use super::{Wanted, debian, go, maven};
+use crate::target::Step;
 use crate::{EngineError, worker};
 
 /// Downloads a package into `work` and returns the path of the file it was wanted for.
-pub fn fetch(package: &Package, work: &Path, wanted: &Wanted) -> Result<PathBuf, EngineError> {
+pub fn fetch(
+    package: &Package,
+    work: &Path,
+    wanted: &Wanted,
+    progress: &mut dyn FnMut(Step),
+) -> Result<PathBuf, EngineError> {
     let download = Download { package, work, wanted };
     match package.registry {
         Registry::Crate => download.fetch_crate(),
@@ -20,6 +26,8 @@ pub fn fetch(package: &Package, work: &Path, wanted: &Wanted) -> Result<PathBuf,
         Registry::Debian => debian::fetch(&download),
         Registry::Worker => download.fetch_worker(),
         Registry::Python => download.fetch_python(),
+        Registry::Go(toolchain) => go::fetch(&download, toolchain, progress),
+        Registry::Maven => maven::fetch(&download),
     }
 }
 
@@ -40,7 +48,7 @@ const PLATFORMS: [&str; 8] = [
 pub(super) struct Download<'a> {
     pub package: &'a Package,
     work: &'a Path,
-    wanted: &'a Wanted,
+    pub wanted: &'a Wanted,
 }
 
 impl Download<'_> {
@@ -155,7 +163,7 @@ impl Download<'_> {
         Ok(file)
     }
 
-    fn downloaded(&self, directory: &Path, client: &str) -> Result<PathBuf, EngineError> {
+    pub fn downloaded(&self, directory: &Path, client: &str) -> Result<PathBuf, EngineError> {
         let file = std::fs::read_dir(directory).ok().and_then(|mut files| files.next()?.ok());
         let file = file.ok_or_else(|| self.failed(client, "it downloaded no file".to_string()))?;
         Ok(file.path())
@@ -168,7 +176,7 @@ impl Download<'_> {
     }
 
     /// The file that the package was wanted for, spelled without a `.` at its end.
-    fn found(&self, file: PathBuf, client: &str) -> Result<PathBuf, EngineError> {
+    pub fn found(&self, file: PathBuf, client: &str) -> Result<PathBuf, EngineError> {
         let missing = |_| self.failed(client, format!("it does not contain {}", self.package.path));
         file.canonicalize().map_err(missing)
     }
@@ -184,11 +192,15 @@ impl Download<'_> {
             Ok(output) => Err(self.failed(&client, reason(&String::from_utf8_lossy(&output.stderr)))),
             // A PATH with a directory that is closed to the user makes "not found" a "permission denied".
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied) => {
-                let (what, instead) = (self.wanted.name.clone(), self.wanted.instead.clone());
-                Err(EngineError::MissingClient { client, what, instead })
+                Err(self.missing(&client))
             }
             Err(error) => Err(self.failed(&client, error.to_string())),
         }
+    }
+
+    pub fn missing(&self, client: &str) -> EngineError {
+        let (what, instead) = (self.wanted.name.clone(), self.wanted.instead.clone());
+        EngineError::MissingClient { client: client.to_string(), what, instead }
     }
 
     pub fn failed(&self, client: &str, reason: String) -> EngineError {
@@ -197,7 +209,7 @@ impl Download<'_> {
 }
 
 /// The line of a client's complaint that tells most: its last cause.
-fn reason(complaint: &str) -> String {
+pub(super) fn reason(complaint: &str) -> String {
     let lines = || complaint.lines().map(str::trim).filter(|line| !line.is_empty());
     let error = lines().find(|line| line.to_ascii_lowercase().contains("error"));
     let told: Vec<&str> = error.into_iter().chain(lines().next_back()).collect();
@@ -214,8 +226,13 @@ mod tests {
 
     use super::*;
 
-    const PACKAGE: Package =
-        Package { registry: Registry::Npm, name: "sqlite3", version: "5.0.2", path: "a.tar.gz!b/c.txt" };
+    const PACKAGE: Package = Package {
+        registry: Registry::Npm,
+        name: "sqlite3",
+        version: "5.0.2",
+        path: "a.tar.gz!b/c.txt",
+        options: "",
+    };
 
     fn download(work: &Path) -> Download<'_> {
         static WANTED: LazyLock<Wanted> = LazyLock::new(|| Wanted {

@@ -3,11 +3,14 @@
 mod compile;
 mod debian;
 mod download;
+mod go;
+mod maven;
 pub(crate) mod package;
 
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -61,6 +64,7 @@ pub(crate) struct Wanted {
 
 /// A version that was downloaded, on its way into the store.
 pub(crate) struct Arrival<'a> {
+    pub product: &'static Product,
     pub wanted: &'a Wanted,
     pub release: &'a Release,
     pub build: Build,
@@ -77,6 +81,22 @@ pub(crate) struct Arrival<'a> {
 pub fn versions() -> Result<Vec<Available>, EngineError> {
     let store = Store::of_user()?;
     Ok(products().flat_map(|product| product.versions(&store)).collect())
+}
+
+/// How much room the installed versions of an engine take, in bytes.
+pub fn installed_bytes(engine: &str) -> Result<u64, EngineError> {
+    Ok(bytes_in(&Store::of_user()?.root.join("engines").join(engine)))
+}
+
+fn bytes_in(directory: &Path) -> u64 {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let bytes = |entry: std::fs::DirEntry| match entry.metadata() {
+        Ok(meta) if meta.is_dir() => bytes_in(&entry.path()),
+        // Files with holes take less than their length.
+        Ok(meta) => meta.blocks() * 512,
+        Err(_) => 0,
+    };
+    entries.map(bytes).sum()
 }
 
 /// Removes an installed version; `false` if it was not installed. Obtaining it again downloads it again.
@@ -122,7 +142,7 @@ impl Store {
     /// What is opened of a version; unless it is here, it is downloaded and installed.
     pub fn obtain(
         &self,
-        product: &Product,
+        product: &'static Product,
         release: &Release,
         build: Build,
         progress: &mut dyn FnMut(Step),
@@ -148,10 +168,11 @@ impl Store {
             tempfile::Builder::new().prefix("unfinished-").tempdir_in(above).map_err(not_writable(above))?;
         let (package, downloaded) = first_that_works(&release.packages, |package| {
             progress(Step::Downloading { package: package.to_string() });
-            download::fetch(package, &unfinished.path().join("work"), &wanted)
+            download::fetch(package, &unfinished.path().join("work"), &wanted, progress)
         })?;
         let made = unfinished.path().join("kept");
         let mut arrival = Arrival {
+            product,
             wanted: &wanted,
             release,
             build,

@@ -21,6 +21,10 @@ pub enum Registry {
     Worker,
     /// A package for the user's own Python, with all it depends on, and the worker that uses it.
     Python,
+    /// A Go module, whose program is compiled by this toolchain: `go1.21.13`; `go` is the user's own.
+    Go(&'static str),
+    /// A Java archive: `group:name`.
+    Maven,
 }
 
 /// A package that carries a version, and the file in it that is wanted.
@@ -32,12 +36,20 @@ pub struct Package {
     pub version: &'static str,
     /// Path in the package; what is inside another archive comes after that archive and a `!`. A `.` is all of it.
     pub path: &'static str,
+    /// What else has to be said to get it: words `KEY=VALUE`.
+    pub options: &'static str,
 }
 
 impl Package {
+    /// The values of an option, in the order in which they are given.
+    pub fn option(&self, key: &str) -> impl Iterator<Item = &'static str> {
+        let words = self.options.split_whitespace().filter_map(|word| word.split_once('='));
+        words.filter(move |(name, _)| *name == key).map(|(_, value)| value)
+    }
+
     /// Whether it takes many minutes to make an engine of it.
     pub fn is_built_for_long(&self) -> bool {
-        matches!(self.registry, Registry::Worker)
+        matches!(self.registry, Registry::Worker | Registry::Go(_))
     }
 }
 
@@ -80,20 +92,26 @@ fn parse(name: &str, table: &'static str) -> Vec<Release> {
     for line in table.lines().filter(|line| !line.starts_with('#')) {
         let fields: Vec<&str> = line.split('\t').collect();
         // Every table is read by a test.
-        let [version, registry, package, package_version, path] = fields[..] else {
-            panic!("versions/{name}.tsv: expected five columns in: {line}");
+        let (version, registry, package, package_version, path, options) = match fields[..] {
+            [version, registry, package, released, path] => (version, registry, package, released, path, ""),
+            [version, registry, package, released, path, options] => {
+                (version, registry, package, released, path, options)
+            }
+            _ => panic!("versions/{name}.tsv: expected five or six columns in: {line}"),
         };
-        let registry = match (registry, registry.strip_prefix("cp")) {
-            ("crate", _) => Registry::Crate,
-            ("npm", _) => Registry::Npm,
-            ("pypi", _) => Registry::Pypi,
-            ("debian", _) => Registry::Debian,
-            ("worker", _) => Registry::Worker,
-            ("python", _) => Registry::Python,
-            (_, Some(python)) => Registry::Wheel(python),
-            (other, None) => panic!("versions/{name}.tsv: unknown registry {other}"),
+        let registry = match registry {
+            "crate" => Registry::Crate,
+            "npm" => Registry::Npm,
+            "pypi" => Registry::Pypi,
+            "debian" => Registry::Debian,
+            "worker" => Registry::Worker,
+            "python" => Registry::Python,
+            "maven" => Registry::Maven,
+            toolchain if toolchain.starts_with("go") => Registry::Go(toolchain),
+            python if python.starts_with("cp") => Registry::Wheel(&python[2..]),
+            other => panic!("versions/{name}.tsv: unknown registry {other}"),
         };
-        let package = Package { registry, name: package, version: package_version, path };
+        let package = Package { registry, name: package, version: package_version, path, options };
         let series = version.strip_suffix(".x");
         let version = series.unwrap_or(version);
         match releases.last_mut() {

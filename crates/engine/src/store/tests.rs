@@ -89,6 +89,7 @@ fn only_what_the_package_promised_is_kept() {
         std::fs::write(&source, text).unwrap();
         let kept = root.path().join(name);
         let mut arrival = Arrival {
+            product: sqlite(),
             wanted: &wanted,
             release: &release,
             build: Build::Plain,

@@ -119,17 +119,12 @@ impl Fixture {
 }
 
 /// An engine by its target's name. One that cannot be obtained is skipped with a loud line, unless
-/// `DISSENT_REQUIRE_ENGINES=1`; one that would have to be built for many minutes, unless it is `all`.
+/// `DISSENT_REQUIRE_ENGINES=1`; one that would have to be compiled for minutes is, unless `DISSENT_REQUIRE_ENGINES=all`.
 pub fn open(target: &str) -> Option<(Box<dyn Engine>, Dialect)> {
     let required = std::env::var("DISSENT_REQUIRE_ENGINES").unwrap_or_default();
-    let skipped = |reason: &str| {
-        // Not by a macro: the test harness captures what those print.
-        let line = format!("SKIPPED, not passed: {target} is not available: {reason}\n");
-        let _ = std::io::stderr().write_all(line.as_bytes());
-        None
-    };
-    if required != "all" && Target::parse(target).is_ok_and(|target| target.is_long_to_obtain()) {
-        return skipped("it takes long to build; set DISSENT_REQUIRE_ENGINES=all, or install it");
+    if required != "all" && Target::parse(target).is_ok_and(|target| target.takes_long()) {
+        skip(target, "it takes minutes to compile");
+        return None;
     }
     let opened = Target::parse(target).and_then(|target| {
         let engine = target.obtain(&mut |step| eprintln!("{target}: {step}"))?.open()?;
@@ -140,9 +135,18 @@ pub fn open(target: &str) -> Option<(Box<dyn Engine>, Dialect)> {
             let dialect = Dialect::load(dialect, engine.version()).expect("its dialect reads");
             Some((engine, dialect))
         }
-        Err(error) if ["1", "all"].contains(&required.as_str()) => panic!("{target} is required: {error}"),
-        Err(error) => skipped(&error.to_string()),
+        Err(error) if matches!(required.as_str(), "1" | "all") => panic!("{target} is required: {error}"),
+        Err(error) => {
+            skip(target, &error.to_string());
+            None
+        }
     }
+}
+
+fn skip(target: &str, reason: &str) {
+    // Not by a macro: the test harness captures what those print.
+    let line = format!("SKIPPED, not passed: {target} is not available: {reason}\n");
+    let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
 /// The dialect of the bundled SQLite.

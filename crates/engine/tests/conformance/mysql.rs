@@ -158,6 +158,24 @@ fn oceanbase_newest() {
     .run();
 }
 
+#[test]
+fn tidb_newest() {
+    let mut suite = mysql("tidb@8.5.4");
+    // It has no SIGNAL.
+    suite.errors = &[
+        ("SELEC 1", ErrorClass::Syntax),
+        ("SELECT nothing", ErrorClass::Semantic),
+        ("SELECT * FROM nowhere", ErrorClass::Semantic),
+        ("SELECT k.a, COUNT(*) FROM k", ErrorClass::Semantic),
+        ("INSERT INTO k VALUES (1)", ErrorClass::Constraint),
+        ("INSERT INTO k VALUES (NULL)", ErrorClass::Constraint),
+        ("INSERT INTO k VALUES (2147483648)", ErrorClass::Runtime),
+        ("INSERT INTO k VALUES ('a')", ErrorClass::Runtime),
+        ("SELECT 9223372036854775807 + a FROM k", ErrorClass::Runtime),
+    ];
+    Suite { server: Some(|_| child("tidb-server")), ..suite }.run();
+}
+
 /// A server that somebody else runs, by its address: ours, in this test.
 #[test]
 fn mysql_by_address() {
