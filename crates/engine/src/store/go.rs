@@ -13,6 +13,7 @@ use serde::Deserialize;
 
 use super::download::{Download, reason};
 use crate::EngineError;
+use crate::confine::Confinement;
 use crate::target::Step;
 
 /// Of what `go mod download -json` prints.
@@ -133,6 +134,8 @@ impl GoBuild<'_> {
             reason,
         };
         build.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        // Whoever interrupts us wants no compiler to go on. What it has compiled is not compiled again.
+        Confinement::default().apply(&mut build);
         let mut child = build.spawn().map_err(|error| match error.kind() {
             ErrorKind::NotFound => self.download.missing("go"),
             _ => failed(error.to_string()),

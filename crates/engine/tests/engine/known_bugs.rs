@@ -97,6 +97,7 @@ versions! {
     duckdb_1_1_2: "duckdb@1.1.2",
     duckdb_1_4_0: "duckdb@1.4.0",
     duckdb_2_0_0: "duckdb@2.0.0",
+    tidb_8_5_4: "tidb@8.5.4",
 }
 
 /// Once a bug is fixed, nothing may differ any more: these scripts look for false alarms, too.

@@ -1,0 +1,7 @@
+-- title: IFNULL of a decimal and a text loses the last digit of a negative number
+-- fails: tidb@8.5.4
+-- caught: constraints, epsc
+
+CREATE TABLE account(balance DECIMAL NOT NULL);
+INSERT INTO account VALUES (-9876543210);
+SELECT IFNULL(balance, 'none') FROM account;
