@@ -82,8 +82,8 @@ impl Launch {
             let file = package.join(file);
             std::fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).map_err(not_writable(&file))?;
         }
-        let (Launched { server, home, .. }, found) = self.start(version)?;
-        // What it has written when it ends is what the others begin with.
+        let (Launched { server, home, .. }, found) = self.start_until(libc::SIGTERM, version)?;
+        // Asked to end, it writes what the others begin with.
         drop(server);
         if arrival.release.is(&found) {
             let template = self.root.join(TEMPLATE);
@@ -97,10 +97,19 @@ impl Launch {
         &self,
         attempt: impl Fn(&Reach) -> Result<T, String>,
     ) -> Result<(Launched, T), EngineError> {
-        let mut last = self.try_start(&attempt);
+        self.start_until(libc::SIGKILL, attempt)
+    }
+
+    /// The same, with the signal that ends it.
+    fn start_until<T>(
+        &self,
+        end: libc::c_int,
+        attempt: impl Fn(&Reach) -> Result<T, String>,
+    ) -> Result<(Launched, T), EngineError> {
+        let mut last = self.try_start(end, &attempt);
         for _ in 1..ATTEMPTS {
             match &last {
-                Err(_) if self.program.socket.is_none() => last = self.try_start(&attempt),
+                Err(_) if self.program.socket.is_none() => last = self.try_start(end, &attempt),
                 _ => break,
             }
         }
@@ -109,6 +118,7 @@ impl Launch {
 
     fn try_start<T>(
         &self,
+        end: libc::c_int,
         attempt: &impl Fn(&Reach) -> Result<T, String>,
     ) -> Result<(Launched, T), EngineError> {
         let io = |error: io::Error| self.not_started(error.to_string());
@@ -132,7 +142,7 @@ impl Launch {
             Some(socket) => Reach::Socket(place.fill(socket).into()),
             None => Reach::Port(place.port),
         };
-        let confinement = Confinement { end: libc::SIGTERM, ..Confinement::default() };
+        let confinement = Confinement { end, ..Confinement::default() };
         let mut server = match Server::start(command, confinement, &home.path().join("log")) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Err(self.not_started(format!("it needs {}; install it", self.program.program)));
