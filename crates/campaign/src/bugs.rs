@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use dissent_core::dialect::Dialect;
-use dissent_core::finding::{Class, Finding, Signature};
+use dissent_core::finding::{Cause, Class, Finding, Signature};
 use dissent_core::reduce::Weight;
 use dissent_core::report;
 use dissent_core::triage::known::Known;
-use dissent_core::triage::span;
+use dissent_core::triage::{Identity, span};
 use serde::{Deserialize, Serialize};
 
 /// One entry of `bugs.json`.
@@ -25,6 +25,9 @@ pub struct Bug {
     /// What its findings have in common; none for a finding that was not reduced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<Signature>,
+    /// What makes its smallest example vanish.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
     /// The known bug or behaviour it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known: Option<String>,
@@ -53,6 +56,7 @@ impl Bug {
             class: finding.evidence.class,
             title: report::title(finding, dialect),
             signature: finding.triage.signature.clone(),
+            cause: finding.triage.cause.clone(),
             known: entry.map(|known| known.id.clone()).or_else(|| old(finding)),
             versions: finding.triage.history.as_ref().map(span),
             count: 1,
@@ -60,6 +64,12 @@ impl Bug {
             tokens: Weight::of(&finding.case, dialect).tokens,
             directory: directory.to_path_buf(),
         }
+    }
+
+    /// What decides whether a finding is this bug; none before it is reduced.
+    fn identity(&self) -> Option<Identity> {
+        let signature = self.signature.as_ref()?;
+        Some(Identity::new(signature, self.cause.as_ref(), self.versions.as_deref()))
     }
 
     fn kind(&self) -> (&str, Class) {
@@ -107,9 +117,14 @@ impl Bugs {
     }
 
     pub fn sort(&self, bug: &Bug) -> Sorted {
+        let identity = bug.identity();
+        let is_same = |other: &Bug| match (&identity, other.identity()) {
+            (Some(one), Some(other)) => one.is_same_bug(&other),
+            _ => false,
+        };
         let same = |other: &Bug| match &bug.known {
             Some(_) => other.known == bug.known,
-            None => bug.signature.is_some() && other.known.is_none() && other.signature == bug.signature,
+            None => other.known.is_none() && is_same(other),
         };
         match self.list.iter().position(same) {
             None => Sorted::New,
@@ -137,6 +152,8 @@ impl Bugs {
         if let Some(smaller) = smaller {
             (known.oracle, known.class) = (smaller.oracle.clone(), smaller.class);
             known.title.clone_from(&smaller.title);
+            (known.signature, known.cause) = (smaller.signature.clone(), smaller.cause.clone());
+            known.versions = smaller.versions.clone().or(known.versions.take());
             (known.statements, known.tokens) = (smaller.statements, smaller.tokens);
         }
         known
@@ -158,6 +175,7 @@ mod tests {
                 message: Vec::new(),
                 features: Default::default(),
             }),
+            cause: None,
             known: None,
             versions: None,
             count: 1,

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
+use std::time::Instant;
 
 use anyhow::{Context, bail};
 use dissent_core::finding::{Against, Class, Finding};
@@ -14,6 +15,7 @@ use crate::config::Config;
 use crate::observer::{Observer, Step};
 use crate::pool::Workplace;
 use crate::reducer::{Answer, Checker};
+use crate::remembered::Remembered;
 use crate::tested::target_in_file;
 
 /// What each version does with each finding, as far as it had to be checked. Installed versions are always checked;
@@ -31,18 +33,44 @@ pub fn date(
 ) -> anyhow::Result<Vec<Chronicle>> {
     config.check_limits()?;
     let others = compared(findings, config, &mut *observer)?;
-    date_with(findings, versions, others, config, observer)
+    date_with(findings, versions, others, config, None, observer)
 }
 
-/// The same, where the versions to compare with are at hand, by their names.
+/// Dates one finding on builds that take long to make. Builds that are remembered are not made again, and each result
+/// is kept as soon as it is known.
+pub fn date_builds(
+    finding: &Finding,
+    builds: &[Build],
+    remembered: &Remembered,
+    config: &Config,
+    observer: &mut (dyn Observer + Send),
+) -> anyhow::Result<Chronicle> {
+    config.check_limits()?;
+    let others = compared(&[finding], config, &mut *observer)?;
+    let remembered = Some(remembered);
+    let dating = Dating {
+        versions: builds,
+        config,
+        others,
+        deadline: None,
+        remembered,
+        observer: Mutex::new(observer),
+    };
+    let mut chronicles = dating.search(&[finding], Processes::Own)?;
+    chronicles.pop().context("the finding was not checked; please report this")
+}
+
+/// The same, where the versions to compare with are at hand, by their names. After the deadline nothing more is checked.
 pub(crate) fn date_with(
     findings: &[&Finding],
     versions: &[Build],
     others: BTreeMap<String, Source>,
     config: &Config,
+    deadline: Option<Instant>,
     observer: &mut (dyn Observer + Send),
 ) -> anyhow::Result<Vec<Chronicle>> {
-    let dating = Dating { versions, config, others, observer: Mutex::new(observer) };
+    let dating =
+        Dating { versions, config, others, deadline, remembered: None, observer: Mutex::new(observer) };
     let mut chronicles = dating.search(findings, Processes::Shared)?;
     if findings.len() == 1 {
         return Ok(chronicles);
@@ -101,6 +129,8 @@ struct Dating<'a> {
     versions: &'a [Build],
     config: &'a Config,
     others: BTreeMap<String, Source>,
+    deadline: Option<Instant>,
+    remembered: Option<&'a Remembered>,
     observer: Mutex<&'a mut (dyn Observer + Send)>,
 }
 
@@ -109,9 +139,19 @@ impl Dating<'_> {
         finding.triage.against.as_ref().and_then(|against| self.others.get(&against.target)).cloned()
     }
 
+    fn is_over(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
     fn search(&self, findings: &[&Finding], processes: Processes) -> anyhow::Result<Vec<Chronicle>> {
         let versions = self.versions;
         let mut chronicles = vec![Chronicle::new(versions.len()); findings.len()];
+        if let Some(remembered) = self.remembered {
+            for (at, version) in versions.iter().enumerate() {
+                let status = remembered.status(&version.name);
+                status.into_iter().for_each(|status| chronicles[0].note(at, status));
+            }
+        }
         let here: Vec<usize> = (0..versions.len()).filter(|at| versions[*at].here).collect();
         for round in 0.. {
             if round > 64 {
@@ -122,7 +162,7 @@ impl Dating<'_> {
                 let next = if round == 0 && !here.is_empty() { here.clone() } else { chronicle.next() };
                 next.into_iter().for_each(|version| wanted.entry(version).or_default().push(finding));
             }
-            if wanted.is_empty() {
+            if wanted.is_empty() || self.is_over() {
                 break;
             }
             for (finding, version, status) in self.ask_all(findings, &wanted, processes)? {
@@ -184,6 +224,9 @@ struct Round<'a, 'd> {
 
 impl Round<'_, '_> {
     fn ask(&self, number: usize, asked: &[usize]) -> anyhow::Result<Vec<Told>> {
+        if self.dating.is_over() {
+            return Ok(Vec::new());
+        }
         let version = &self.dating.versions[number];
         let source = version.obtain(&mut |step| lock(&self.dating.observer).note(&step.to_string()))?;
         let mut shared: Option<Checker> = None;
@@ -212,6 +255,9 @@ impl Round<'_, '_> {
                 Answer::Holds { setup_failures } if setup_failures.is_empty() => Status::Good,
                 _ => Status::Unknown,
             };
+            if let Some(remembered) = self.dating.remembered {
+                remembered.note(&version.name, status)?;
+            }
             told.push((at, number, status));
             let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
             let step = Step { what: "checked on", name: &version.name, done, all: self.all };

@@ -40,6 +40,7 @@ mod profile;
 pub mod record;
 mod reducer;
 mod regroup;
+mod remembered;
 mod replay;
 mod scripts;
 pub mod store;
@@ -56,13 +57,17 @@ pub use campaign::{Builder, Campaign, Outcome};
 pub use catalog::{KeptCatalog, obtain as obtain_catalog};
 pub use check::{ScriptCheck, read_scripts};
 pub use config::{Allowance, Config};
-pub use dating::date;
-pub use known::{NewEntry, add_known, all_known_of, is_dialect, known_dialects, known_of};
+pub use dating::{date, date_builds};
+pub use known::{
+    KnownEntry, NewEntry, add_known, all_known_of, is_dialect, known_dialects, known_entries, known_of,
+    remove_known,
+};
 pub use observer::{Doing, Observer, Phase, Progress, Stage, Staged, Step, WorkerView};
 pub use pool::interrupt;
 pub use profile::read_profile;
 pub use reducer::{Reduced, Watcher, reduce};
 pub use regroup::regroup;
+pub use remembered::Remembered;
 pub use replay::{Replay, replay};
 pub use summary::{
     FindingLine, GuideFigures, OperationFigures, OracleFigures, PredicateFigures, Running, Summary,

@@ -1,8 +1,8 @@
 //! What is tested: an installed engine that opens.
 
 use anyhow::bail;
-use dissent_core::dialect::{Dialect, Files};
-use dissent_core::finding::{Against, EngineNote, FINDING_FORMAT, Finding, Origin, Triage};
+use dissent_core::dialect::{Dialect, Files, Setting};
+use dissent_core::finding::{Against, Class, EngineNote, FINDING_FORMAT, Finding, Origin, Triage};
 use dissent_core::guide;
 use dissent_core::oracle::versions;
 use dissent_engine::Target;
@@ -41,6 +41,8 @@ pub struct Tested {
     pub other: Option<Box<Tested>>,
     /// The version that decides whether a finding is new.
     pub baseline: Option<Box<Tested>>,
+    /// The settings that no answer may depend on, as the engine lists them.
+    settings: Vec<Setting>,
     pub(crate) place: Workplace,
 }
 
@@ -100,11 +102,13 @@ impl Tested {
         };
         place.source.visit();
         let mut version = None;
+        let mut listed = Vec::new();
         let mut engine = EngineNote { about: None, built: Some(place.source.provenance()) };
         let ended = pool::run(&place, &Task::Open, |event| {
-            if let Event::Ready { engine_version, about } = event {
+            if let Event::Ready { engine_version, about, settings } = event {
                 version = Some(engine_version);
                 engine.about = about;
+                listed = settings;
             }
         })?;
         let engine_version = version.ok_or_else(|| ended.failure(&format!("cannot open {target}")))?;
@@ -113,7 +117,16 @@ impl Tested {
             observer.note(&error.to_string());
         }
         let (target, public_target) = (target.to_string(), target.public());
-        Ok(Tested { target, public_target, engine_version, engine, other: None, baseline: None, place })
+        Ok(Tested {
+            target,
+            public_target,
+            engine_version,
+            engine,
+            other: None,
+            baseline: None,
+            settings: listed,
+            place,
+        })
     }
 
     /// The name of the dialect that it speaks.
@@ -121,10 +134,13 @@ impl Tested {
         &self.place.dialect
     }
 
-    /// The dialect of this version, or of the one that it is compared with if that is older.
+    /// The dialect of this version, or of the one that it is compared with if that is older, with the settings that
+    /// the engine lists.
     pub fn dialect(&self) -> anyhow::Result<Dialect> {
         let other = self.other.as_ref().map(|other| other.engine_version.as_str());
-        Ok(Dialect::load(&self.place.dialect, older(&self.engine_version, other))?)
+        let mut dialect = Dialect::load(&self.place.dialect, older(&self.engine_version, other))?;
+        dialect.settings.clone_from(&self.settings);
+        Ok(dialect)
     }
 
     /// What a finding is told of the version that was compared with.
@@ -136,7 +152,9 @@ impl Tested {
 
     /// A difference as a finding, after so many checks.
     pub(crate) fn finding(&self, difference: Difference, checks: u64) -> Finding {
-        let against = self.against().filter(|_| difference.case.subject.oracle == versions::NAME);
+        let compares =
+            difference.evidence.class == Class::Changed || difference.case.subject.oracle == versions::NAME;
+        let against = self.against().filter(|_| compares);
         Finding {
             format: FINDING_FORMAT,
             target: self.public_target.clone(),

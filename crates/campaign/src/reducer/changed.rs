@@ -1,6 +1,4 @@
-//! What else can be said of a difference between two versions: which of them is wrong, and when the answer changed.
-
-use std::collections::BTreeMap;
+//! What else can be said of a difference between two versions: which of them is wrong.
 
 use dissent_core::database::Database;
 use dissent_core::finding::{Class, Finding, WrongVersion};
@@ -9,24 +7,16 @@ use dissent_core::sql::Query;
 use dissent_core::subject::TestCase;
 
 use super::{Answer, Checker, Job};
-use crate::builds::released_versions;
-use crate::config::Config;
-use crate::dating::date_with;
 use crate::pool::Workplace;
 
 /// Questions that other oracles make of one query; some would go on with every setting.
 const MOST_QUESTIONS: usize = 100;
 
 impl Job<'_> {
-    /// Adds both to a finding that compares two versions.
+    /// Adds that to a finding that compares two versions.
     pub(super) fn explain_change(&self, finding: &mut Finding) -> anyhow::Result<()> {
         let wrong = self.wrong_version(finding)?;
-        let Some(against) = &mut finding.triage.against else { return Ok(()) };
-        against.wrong = wrong;
-        // Servers take too long to start: `bisect` asks them.
-        if self.dialect.engine.port.is_none() {
-            self.date(finding)?;
-        }
+        finding.triage.against.iter_mut().for_each(|against| against.wrong.clone_from(&wrong));
         Ok(())
     }
 
@@ -60,25 +50,6 @@ impl Job<'_> {
         let subjects = oracle::all().iter().flat_map(|oracle| oracle.adopt(&given));
         let question = |subject| TestCase { setup: case.setup.clone(), subject };
         subjects.map(question).take(MOST_QUESTIONS).collect()
-    }
-
-    /// Between which of the versions on this machine the answer changed.
-    fn date(&self, finding: &mut Finding) -> anyhow::Result<()> {
-        let (Some(against), Some(other)) = (&finding.triage.against, &self.place.other) else {
-            return Ok(());
-        };
-        let versions = released_versions(&finding.dialect, None, true)?;
-        let config = Config {
-            jobs: 1,
-            worker_memory: self.place.memory_bytes,
-            hang_limit: self.place.hang_limit,
-            ..Config::default()
-        };
-        let others = BTreeMap::from([(against.target.clone(), other.clone())]);
-        let chronicles = date_with(&[finding], &versions, others, &config, &mut ())?;
-        let names: Vec<&str> = versions.iter().map(|version| version.name.as_str()).collect();
-        finding.triage.history = chronicles.first().and_then(|chronicle| chronicle.history(&names));
-        Ok(())
     }
 }
 

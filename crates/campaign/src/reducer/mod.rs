@@ -1,6 +1,7 @@
 //! Reduction in this process, checks in another: the passes lose nothing when the engine crashes.
 
 mod baseline;
+mod cause;
 mod changed;
 mod checker;
 
@@ -102,6 +103,7 @@ impl Job<'_> {
             None => triage::signature(&smaller.case, &smaller.evidence),
         });
         self.explain_change(&mut smaller)?;
+        self.localise(&mut smaller, checker, watcher)?;
         smaller.triage.with_defaults = self.with_defaults(&smaller, checker)?;
         if let Some(note) = &mut smaller.triage.reduction {
             // A clock tells no more than that.

@@ -103,13 +103,13 @@ fn perform(job: Job, input: StdinLock, events: &mut Events) -> anyhow::Result<()
     let oldest = older(engine.version(), other.as_ref().map(|other| other.version()));
     let mut dialect = Dialect::load(&job.dialect, oldest)?;
     dialect.discover(&mut engine).map_err(|trouble| anyhow!(trouble))?;
-    let about = match job.task {
-        Task::Open => about(&mut *engine, &dialect),
-        _ => None,
+    let (about, settings) = match job.task {
+        Task::Open => (about(&mut *engine, &dialect), dialect.settings.clone()),
+        _ => (None, Vec::new()),
     };
     let is_shared = job.source.is_shared() || job.other.is_some_and(|other| other.is_shared());
     let place = if is_shared { Place::SharedServer } else { Place::OwnEngine };
-    events.send(&Event::Ready { engine_version: engine.version().to_string(), about })?;
+    events.send(&Event::Ready { engine_version: engine.version().to_string(), about, settings })?;
     match job.task {
         Task::Open => Ok(()),
         Task::Hunt(task) => hunt::run(&task, place, Engines { engine, other }, dialect, writer, events),

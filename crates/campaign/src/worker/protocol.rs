@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use dissent_core::catalog::{Operation, OperationKind, SampleType};
 use dissent_core::check::Read as ScriptRead;
+use dissent_core::dialect::Setting;
 use dissent_core::finding::{Arm, Evidence, Origin, Verdict};
 use dissent_core::profile::Draws;
 use dissent_core::session::Counts;
@@ -101,6 +102,8 @@ pub enum Event {
         engine_version: String,
         /// All that it says of its version and build, for a task that asks for nothing else.
         about: Option<String>,
+        /// The settings that no answer may depend on, those that it lists itself among them; for the same task.
+        settings: Vec<Setting>,
     },
     /// What happened since the last of these.
     Progress(Box<Tally>),

@@ -9,6 +9,7 @@ use dissent_campaign::{Bug, record, store};
 use dissent_core::dialect::Dialect;
 use dissent_core::finding::Finding;
 use dissent_core::reduce::Weight;
+use dissent_core::report;
 use serde::Serialize;
 
 use crate::args::{FindingsArgs, SummaryFormat};
@@ -26,6 +27,9 @@ struct Line {
     status: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     versions: Option<String>,
+    /// What makes it vanish, and since when it fails.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     signature: Option<String>,
     /// The known bug or behaviour it is.
@@ -87,6 +91,9 @@ fn print(lines: &[Line], campaign: &Path, out: &mut impl Write) -> std::io::Resu
             line.status,
             line.id
         )?;
+        if let Some(cause) = &line.cause {
+            writeln!(out, "    {cause}")?;
+        }
     }
     Ok(())
 }
@@ -124,6 +131,7 @@ fn line(directory: &Path, bugs: &BTreeMap<String, Bug>) -> anyhow::Result<Line> 
             let until = if history.first_good.is_some() { history.last_bad.as_str() } else { "" };
             format!("{}..{until}", if history.last_good.is_some() { &history.first_bad } else { "" })
         }),
+        cause: report::cause(&finding, &dialect),
         signature: finding.triage.signature.map(|signature| signature.to_string()),
         id,
     })

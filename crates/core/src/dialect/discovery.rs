@@ -19,6 +19,9 @@ pub struct Discovery {
     /// older version may lack the table.
     #[serde(default)]
     pub lists: Vec<String>,
+    /// Settings that switch the whole optimizer off: that they help says little about a bug.
+    #[serde(default)]
+    pub masters: Vec<Name>,
     /// Settings that are not what they seem, and why: an answer may depend on them.
     #[serde(default)]
     pub deny: Vec<Denial>,

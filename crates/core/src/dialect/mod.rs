@@ -14,7 +14,7 @@ mod version;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 pub use confines::{Confines, Escape};
 pub use costs::Costs;
@@ -311,7 +311,7 @@ pub enum Combine {
 }
 
 /// Something that SET or PRAGMA changes.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Setting {
     /// As it is called.
@@ -334,6 +334,9 @@ pub struct Setting {
     /// would have nothing left to test.
     #[serde(default)]
     pub between_questions: bool,
+    /// What its values stand for, where they are not words.
+    #[serde(default)]
+    pub meanings: BTreeMap<Name, String>,
 }
 
 impl Setting {
@@ -347,6 +350,7 @@ impl Setting {
             written: None,
             initial: None,
             between_questions: false,
+            meanings: BTreeMap::new(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The result of a check, and what is saved of it.
 
+mod cause;
 mod format;
 
 use std::borrow::Cow;
@@ -12,6 +13,7 @@ use crate::engine::{Reply, Rows, SqlError};
 use crate::sql::Value;
 use crate::subject::TestCase;
 
+pub use cause::{Cause, Switch};
 pub use format::FormatError;
 
 /// The outcome of one check.
@@ -307,6 +309,9 @@ pub struct Triage {
     /// Findings with one signature are one bug.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<Signature>,
+    /// What makes it vanish, once that was tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
     /// Which versions fail, once bisected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history: Option<History>,

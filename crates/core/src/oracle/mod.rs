@@ -29,7 +29,7 @@ pub use kit::given::Given;
 use crate::dialect::Dialect;
 use crate::engine::{Rows, Stop, Trouble};
 use crate::features::Features;
-use crate::finding::{ArmOutcome, Evidence, Verdict};
+use crate::finding::{ArmOutcome, Evidence, Switch, Verdict};
 use crate::generate::{Generator, Named};
 use crate::session::Session;
 use crate::sql::Value;
@@ -78,6 +78,11 @@ pub trait Oracle: Sync {
     /// one cause, some of them only indirectly.
     fn restate(&self, _case: &TestCase) -> Vec<TestCase> {
         Vec::new()
+    }
+
+    /// What tells the arms of a test case apart, where that is a switch: a setting, an index, a prepared statement.
+    fn switch(&self, _case: &TestCase, _dialect: &Dialect) -> Option<Switch> {
+        None
     }
 
     /// Which arm is likely wrong and what it should have returned, where the evidence tells.

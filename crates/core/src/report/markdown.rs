@@ -59,6 +59,9 @@ fn versions(finding: &Finding, dialect: &Dialect) -> String {
     if let Some(history) = &finding.triage.history {
         let _ = writeln!(out, "**Affected:** {}", super::history(history));
     }
+    if let Some(cause) = super::cause(finding, dialect).filter(|_| finding.triage.cause.is_some()) {
+        let _ = writeln!(out, "**Cause:** {cause}");
+    }
     let newest = match (&finding.triage.newest, &finding.triage.history) {
         (Some(newest), _) if newest.fails => Some(format!("yes ({})", newest.version)),
         (Some(newest), _) => Some(format!("no ({})", newest.version)),

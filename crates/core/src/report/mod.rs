@@ -2,6 +2,7 @@
 //!
 //! Pure functions from a [`Finding`](crate::finding::Finding) and its [`Dialect`](crate::dialect::Dialect); the evidence is data until it gets here.
 
+mod cause;
 pub mod export;
 mod failure;
 pub mod growth;
@@ -21,6 +22,7 @@ mod title;
 #[cfg(test)]
 mod tests;
 
+pub use cause::cause;
 pub use failure::failure;
 pub use history::history;
 pub use identity::{fingerprint, id};

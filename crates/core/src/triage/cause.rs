@@ -1,244 +1,305 @@
-//! Groups findings into bugs when the versions in which they fail are known.
+//! Finds the cause of a reduced finding: the smallest, most specific switches that make it vanish.
 //!
-//! Features alone may be too fine, because one cause shows in several predicates, and too coarse, because two
-//! causes show in one. Versions help with both: findings that appeared or disappeared at different times are
-//! different bugs, and findings that appeared and disappeared together need less in common.
+//! A switch that changes the whole plan may hide many different bugs by accident, so single optimizations are tried
+//! first, then other settings, then what switches everything off, reduced to the parts that are needed. Only if no
+//! setting helps are parts of the schema left out. An oracle whose one arm is a switch names that
+//! ([`Oracle::switch`](crate::oracle::Oracle::switch)).
 
-use std::collections::BTreeSet;
+use super::switches::{self, Trial};
+use crate::dialect::{Dialect, Setting};
+use crate::engine::Trouble;
+use crate::finding::{Cause, Switch};
+use crate::oracle;
+use crate::sql::{Name, Statement};
+use crate::subject::TestCase;
 
-use super::signature::STORAGE;
-use crate::finding::{Finding, History, Signature};
-use crate::oracle::joinequiv::ANY_JOIN;
-
-/// For each finding the name of its bug: `wrong-result: left-join row-value (3.24.0..3.31.0)`, the features of
-/// its plainest finding and the versions that first fail and first do not. None without a signature or a history.
-///
-/// Two findings are one bug if they have the same versions and the same features but for those that only say
-/// how rows are found and chosen: any predicate shows a row that is wrong.
-pub fn causes(findings: &[&Finding]) -> Vec<Option<String>> {
-    let mut keys: Vec<Option<Key>> = findings.iter().map(|finding| Key::of(finding)).collect();
-    settle_joins(&mut keys);
-    let name = |key: &Key| {
-        let same = keys.iter().flatten().filter(|other| other.is_same_bug(key));
-        // The fewest words that any of them needed.
-        let plainest = same.min_by_key(|other| (other.words, other.signature));
-        plainest.map(|plainest| format!("{} ({})", plainest.signature, key.versions))
-    };
-    keys.iter().map(|key| name(key.as_ref()?)).collect()
+/// What a test case does under a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It fails as before.
+    Fails,
+    /// Its answers agree.
+    Vanished,
+    /// It cannot be checked so, or fails in another way.
+    Unclear,
 }
 
-/// A join whose inner and outer forms disagree may be wrong in either. It is the outer one if other findings of
-/// the same versions say so.
-fn settle_joins(keys: &mut [Option<Key>]) {
-    for at in 0..keys.len() {
-        let Some(key) = keys[at].as_ref().filter(|key| key.any_join) else { continue };
-        let mut telling = key.telling.clone();
-        let outer = telling.as_mut().is_some_and(|telling| telling.insert("left-join"));
-        let says_so =
-            |other: &Key| !other.any_join && other.versions == key.versions && other.telling == telling;
-        if outer && keys.iter().flatten().any(says_so) {
-            keys[at].as_mut().into_iter().for_each(|key| key.telling = telling.clone());
+/// More switches than these together say nothing.
+const MOST_TOGETHER: usize = 3;
+
+/// A setting with a value.
+type Made = (Name, Name);
+
+/// Looks for the cause of a test case that fails, until the time is over. Where a failure is `dear`, as a crash is that
+/// takes a process with it, settings are tried one by one only if all of them together help.
+pub fn find_cause(
+    case: &TestCase,
+    dialect: &Dialect,
+    dear: bool,
+    over: &dyn Fn() -> bool,
+    check: &mut dyn FnMut(&TestCase) -> Result<Outcome, Trouble>,
+) -> Result<Cause, Trouble> {
+    let mut search = Search { dialect, dear, over, check, checks: 0, broken_off: false };
+    let (switches, also) = search.run(case)?;
+    Ok(Cause { switches, also, checks: search.checks, complete: !search.broken_off })
+}
+
+struct Search<'a> {
+    dialect: &'a Dialect,
+    dear: bool,
+    over: &'a dyn Fn() -> bool,
+    check: &'a mut dyn FnMut(&TestCase) -> Result<Outcome, Trouble>,
+    checks: u64,
+    broken_off: bool,
+}
+
+impl Search<'_> {
+    /// The switches, and others that are less specific.
+    fn run(&mut self, case: &TestCase) -> Result<(Vec<Switch>, Vec<Switch>), Trouble> {
+        if let Some(own) = self.own_settings(case)? {
+            return Ok((own, Vec::new()));
         }
-    }
-}
-
-/// `3.24.0..3.31.0`: the first version that fails, and the first after it that does not.
-pub fn span(history: &History) -> String {
-    // Where the next version could not tell, the last one that fails has to do.
-    let until = match &history.first_good {
-        Some(good) => good.clone(),
-        None => format!("={}", history.last_bad),
-    };
-    format!("{}..{until}", history.first_bad)
-}
-
-struct Key<'a> {
-    signature: &'a Signature,
-    versions: String,
-    /// How many features it names.
-    words: usize,
-    /// Those that are not left to chance; none if only the same signature is the same bug.
-    telling: Option<BTreeSet<&'a str>>,
-    any_join: bool,
-}
-
-impl<'a> Key<'a> {
-    fn of(finding: &'a Finding) -> Option<Key<'a>> {
-        let signature = finding.triage.signature.as_ref()?;
-        let words = features_of(signature);
-        let is_chance = |word: &&str| CHOOSES_ROWS.contains(word) || FINDS_ROWS.contains(word);
-        let count = words.as_ref().map_or(0, BTreeSet::len);
-        let any_join = words.as_ref().is_some_and(|words| words.contains(ANY_JOIN));
-        let telling = words.map(|words| {
-            // A table that is stored wrongly is read wrongly by any query.
-            let stored: BTreeSet<&str> =
-                words.iter().copied().filter(|word| STORAGE.contains(word)).collect();
-            if stored.len() > 1 {
-                return stored;
+        let all = self.strongest();
+        if !self.dear || self.vanishes(&switches::with_settings(case, &all))? {
+            let mut cures = self.single_settings(case)?;
+            if !cures.is_empty() {
+                return Ok((vec![cures.remove(0)], cures));
             }
-            // The index over an expression matters, rarely what the expression computes.
-            let over_expression = words.contains("index-expression");
-            let is_computed = |word: &str| over_expression && word.ends_with("()");
-            words
-                .into_iter()
-                .filter(|word| !is_chance(word) && *word != ANY_JOIN && !is_computed(word))
-                .collect()
-        });
-        let versions = span(finding.triage.history.as_ref()?);
-        Some(Key { signature, versions, words: count, telling, any_join })
+            let together = self.settings_together(case, all)?;
+            if !together.is_empty() {
+                return Ok((together, Vec::new()));
+            }
+        }
+        if let Some(switch) = self.oracles_switch(case) {
+            return Ok((vec![switch], Vec::new()));
+        }
+        let mut cures = Vec::new();
+        for Trial { switch, case } in switches::without_parts(case, self.dialect) {
+            if self.vanishes(&case)? && !cures.contains(&switch) {
+                cures.push(switch);
+            }
+        }
+        Ok(if cures.is_empty() { (cures, Vec::new()) } else { (vec![cures.remove(0)], cures) })
     }
 
-    fn is_same_bug(&self, other: &Key) -> bool {
-        let same = match (&self.telling, &other.telling) {
-            (Some(one), Some(other)) => one == other,
-            _ => self.signature == other.signature,
+    fn oracles_switch(&self, case: &TestCase) -> Option<Switch> {
+        oracle::by_name(&case.subject.oracle)?.switch(case, self.dialect)
+    }
+
+    fn outcome(&mut self, case: &TestCase) -> Result<Outcome, Trouble> {
+        if self.broken_off || (self.over)() {
+            self.broken_off = true;
+            return Ok(Outcome::Unclear);
+        }
+        self.checks += 1;
+        (self.check)(case)
+    }
+
+    fn vanishes(&mut self, case: &TestCase) -> Result<bool, Trouble> {
+        Ok(self.outcome(case)? == Outcome::Vanished)
+    }
+
+    /// Where the test case itself is about settings (`plan`), these are the cause, each with as few parts as it takes.
+    fn own_settings(&mut self, case: &TestCase) -> Result<Option<Vec<Switch>>, Trouble> {
+        if !self.oracles_switch(case).is_some_and(|switch| switch.is_setting()) {
+            return Ok(None);
+        }
+        let mut case = case.clone();
+        for at in 0..case.subject.tests.len() {
+            let Statement::Set { name, value } = case.subject.tests[at].clone() else { continue };
+            let Some(parts) = switches::parts(&value) else { continue };
+            let mut with = |search: &mut Self, some: &[Name]| {
+                let mut fewer = case.clone();
+                fewer.subject.tests[at] =
+                    Statement::Set { name: name.clone(), value: switches::joined(some) };
+                Ok(search.outcome(&fewer)? == Outcome::Fails)
+            };
+            let needed = self.fewest(parts, &mut with)?;
+            case.subject.tests[at] = Statement::Set { name, value: switches::joined(&needed) };
+        }
+        let made = |test: &Statement| match test {
+            Statement::Set { name, value } => Some(Switch::setting(name, value, self.dialect)),
+            _ => None,
         };
-        same && self.versions == other.versions
+        Ok(Some(case.subject.tests.iter().filter_map(made).collect()))
+    }
+
+    /// The values that make it vanish alone, the most specific first.
+    fn single_settings(&mut self, case: &TestCase) -> Result<Vec<Switch>, Trouble> {
+        let mut cures = Vec::new();
+        for setting in self.by_rank() {
+            for value in setting.values.iter().filter(|value| !switches::is_strong(value)) {
+                let made = (setting.name.clone(), value.clone());
+                let switch = Switch::setting(&made.0, &made.1, self.dialect);
+                if !cures.contains(&switch) && self.vanishes(&switches::with_settings(case, &[made]))? {
+                    cures.push(switch);
+                }
+            }
+        }
+        Ok(cures)
+    }
+
+    /// The fewest settings that make it vanish together, if they are few: parts of one setting, or several settings.
+    fn settings_together(&mut self, case: &TestCase, all: Vec<Made>) -> Result<Vec<Switch>, Trouble> {
+        for setting in self.by_rank() {
+            let strong = setting.values.iter().find(|value| switches::is_strong(value));
+            let Some(parts) = strong.and_then(switches::parts) else { continue };
+            let make = |some: &[Name]| vec![(setting.name.clone(), switches::joined(some))];
+            if !self.vanishes(&switches::with_settings(case, &make(&parts)))? {
+                continue;
+            }
+            let needed = self.fewest(parts, &mut |search: &mut Self, some: &[Name]| {
+                search.vanishes(&switches::with_settings(case, &make(some)))
+            })?;
+            if needed.len() <= MOST_TOGETHER {
+                let made = make(&needed);
+                return Ok(made
+                    .iter()
+                    .map(|(name, value)| Switch::setting(name, value, self.dialect))
+                    .collect());
+            }
+        }
+        if all.is_empty() || !self.vanishes(&switches::with_settings(case, &all))? {
+            return Ok(Vec::new());
+        }
+        let needed = self.fewest(all, &mut |search: &mut Self, some: &[Made]| {
+            search.vanishes(&switches::with_settings(case, some))
+        })?;
+        let few =
+            needed.len() <= MOST_TOGETHER && !needed.iter().any(|(_, value)| switches::is_strong(value));
+        let made = needed.iter().map(|(name, value)| Switch::setting(name, value, self.dialect));
+        Ok(if few { made.collect() } else { Vec::new() })
+    }
+
+    /// Every setting with the value that switches off most.
+    fn strongest(&self) -> Vec<Made> {
+        let strongest = |setting: &Setting| Some((setting.name.clone(), setting.values.first()?.clone()));
+        self.by_rank().iter().filter_map(strongest).collect()
+    }
+
+    /// Settings with the most telling ones first.
+    fn by_rank(&self) -> Vec<Setting> {
+        let mut settings: Vec<Setting> = self.dialect.settings.clone();
+        settings.sort_by_key(|setting| switches::rank(setting, self.dialect));
+        settings
+    }
+
+    /// A smallest part of a list for which something holds that holds for all of it: none of them can be left out.
+    fn fewest<T: Clone>(
+        &mut self,
+        mut all: Vec<T>,
+        holds: &mut dyn FnMut(&mut Self, &[T]) -> Result<bool, Trouble>,
+    ) -> Result<Vec<T>, Trouble> {
+        let mut size = all.len().div_ceil(2);
+        while all.len() > 1 {
+            let mut at = 0;
+            while at < all.len() && all.len() > 1 {
+                let mut fewer = all.clone();
+                fewer.drain(at..(at + size).min(all.len()));
+                match !fewer.is_empty() && holds(self, &fewer)? {
+                    true => all = fewer,
+                    false => at += size,
+                }
+            }
+            if size == 1 {
+                break;
+            }
+            size = size.div_ceil(2);
+        }
+        Ok(all)
     }
 }
-
-/// The features of a failure that is known by them. A broken table shows as a wrong result or by the engine's
-/// complaint that the file is malformed.
-fn features_of(signature: &Signature) -> Option<BTreeSet<&str>> {
-    let by_features = match signature.fails.as_str() {
-        "wrong-result" | "representation" => true,
-        "internal-error" => signature.message.iter().any(|word| word == "malformed"),
-        _ => false,
-    };
-    by_features.then(|| signature.features.iter().map(String::as_str).collect())
-}
-
-/// Predicates; what gives their operands is not chance, for it may have a type of its own.
-const CHOOSES_ROWS: &[&str] = &[
-    "and",
-    "or",
-    "not",
-    "compare",
-    "is-null",
-    "is-true",
-    "between",
-    "in-list",
-    "in-query",
-    "arithmetic",
-    "bits",
-    "case",
-    "concat",
-    "having",
-];
-
-/// An engine makes an index where it has none. What is special about one (partial, over an expression) stays.
-const FINDS_ROWS: &[&str] = &["index", "primary-key"];
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::{Class, Evidence, FINDING_FORMAT, Failure, Origin, Triage};
     use crate::sql::Query;
-    use crate::subject::{Subject, TestCase};
+    use crate::subject::Subject;
 
-    /// `wrong-result: left-join`, or `internal-error: is malformed | left-join` where there is a message.
-    fn signature(text: &str) -> Signature {
-        let (fails, words) = text.split_once(": ").unwrap();
-        let (message, features) = words.split_once(" | ").unwrap_or(("", words));
-        let words = |text: &str| text.split_whitespace().map(str::to_string).collect::<Vec<_>>();
-        Signature {
-            fails: fails.to_string(),
-            message: words(message),
-            features: words(features).into_iter().collect(),
-        }
+    fn case(oracle: &str, tests: Vec<Statement>) -> TestCase {
+        let query = Query::select(Default::default()).into();
+        let tests = std::iter::once(query).chain(tests).collect();
+        TestCase { setup: Vec::new(), subject: Subject::of(oracle, tests) }
     }
 
-    fn finding(text: &str, first_bad: &str, first_good: Option<&str>) -> Finding {
-        let history = History {
-            first_bad: first_bad.to_string(),
-            last_bad: "3.30.1".to_string(),
-            first_good: first_good.map(str::to_string),
-            ..History::default()
+    fn made(case: &TestCase) -> Vec<(String, String)> {
+        let statements = case.setup.iter().chain(&case.subject.tests);
+        let set = |statement: &Statement| match statement {
+            Statement::Set { name, value } => Some((name.to_string(), value.to_string())),
+            _ => None,
         };
-        Finding {
-            format: FINDING_FORMAT,
-            target: "sqlite@3.30.1".to_string(),
-            dialect: "sqlite".to_string(),
-            engine_version: "3.30.1".to_string(),
-            case: TestCase {
-                setup: Vec::new(),
-                subject: Subject::new("norec", Query::select(Default::default())),
-            },
-            evidence: Evidence {
-                class: Class::WrongRows,
-                relation: String::new(),
-                arms: Vec::new(),
-                failure: Failure::Described(String::new()),
-                explanation: None,
-            },
-            origin: Origin::default(),
-            triage: Triage { signature: Some(signature(text)), history: Some(history), ..Triage::default() },
-        }
+        statements.filter_map(set).collect()
     }
 
-    fn names(findings: &[Finding]) -> Vec<String> {
-        causes(&findings.iter().collect::<Vec<_>>()).into_iter().flatten().collect()
+    fn mask(case: &TestCase) -> u32 {
+        let masks = made(case).into_iter().filter(|(name, _)| name == "optimizations");
+        masks.map(|(_, value)| u32::from_str_radix(&value[2..], 16).unwrap()).fold(0, |all, mask| all | mask)
+    }
+
+    /// The words of the cause of a test case that vanishes where `cured` says so.
+    fn words(case: &TestCase, dialect: &Dialect, cured: impl Fn(&TestCase) -> bool) -> (Vec<String>, Cause) {
+        let mut check = |case: &TestCase| Ok(if cured(case) { Outcome::Vanished } else { Outcome::Fails });
+        let cause = find_cause(case, dialect, false, &|| false, &mut check).unwrap();
+        (cause.switches.iter().map(Switch::word).collect(), cause)
     }
 
     #[test]
-    fn versions_part_what_features_do_not() {
-        let same = "wrong-result: compare left-join";
-        let names = names(&[
-            finding(same, "3.24.0", Some("3.31.0")),
-            finding(same, "3.24.0", Some("3.32.0")),
-            finding(same, "3.24.0", None),
-        ]);
-        assert_eq!(
-            names,
-            [
-                "wrong-result: compare left-join (3.24.0..3.31.0)",
-                "wrong-result: compare left-join (3.24.0..3.32.0)",
-                "wrong-result: compare left-join (3.24.0..=3.30.1)",
-            ]
-        );
+    fn one_optimization_is_named_by_its_bit() {
+        let sqlite = Dialect::load("sqlite", "3.30.1").unwrap();
+        let (found, cause) = words(&case("norec", Vec::new()), &sqlite, |case| mask(case) & 0x2000 != 0);
+        assert_eq!(found, ["optimizations=0x00002000"]);
+        assert!(cause.complete && cause.also.is_empty());
     }
 
     #[test]
-    fn what_came_and_went_together_is_one_bug_whatever_predicate_shows_it() {
-        let of = |signature| finding(signature, "3.24.0", Some("3.31.0"));
-        let names = names(&[
-            of("wrong-result: compare left-join not"),
-            of("wrong-result: is-true left-join"),
-            of("internal-error: database disk image is malformed | left-join"),
-            of("wrong-result: is-true left-join row-value"),
-            of("crash: left-join"),
-            of("wrong-result: add-column collate in-list without-rowid"),
-            of("internal-error: database disk image is malformed | add-column type-text without-rowid"),
-            of("representation: compare index index-expression likely()"),
-            of("wrong-result: in-list index index-expression unlikely()"),
-        ]);
-        assert!(names[..3].iter().all(|name| *name == names[2]), "{names:?}");
-        assert_eq!(names[3], "wrong-result: is-true left-join row-value (3.24.0..3.31.0)");
-        assert_eq!(names[4], "crash: left-join (3.24.0..3.31.0)");
-        assert_eq!(names[5], names[6]);
-        assert_eq!(names[7], names[8]);
+    fn two_optimizations_are_found_where_neither_alone_helps() {
+        let sqlite = Dialect::load("sqlite", "3.30.1").unwrap();
+        let both = |case: &TestCase| mask(case) & 0x2100 == 0x2100;
+        assert_eq!(words(&case("norec", Vec::new()), &sqlite, both).0, ["optimizations=0x00002100"]);
     }
 
     #[test]
-    fn a_join_of_any_kind_goes_with_the_outer_ones_if_there_are_any() {
-        let of = |signature, since| finding(signature, since, Some("3.31.0"));
-        let (any, outer) =
-            ("wrong-result: any-join constant-column", "wrong-result: constant-column left-join");
-        let inner = "wrong-result: compare constant-column";
-        let names = names(&[
-            of(any, "3.24.0"),
-            of(outer, "3.24.0"),
-            of(inner, "3.24.0"),
-            of(any, "3.9.2"),
-            of(inner, "3.9.2"),
-        ]);
-        assert!(names[0] == names[1] && names[1] != names[2] && names[3] == names[4], "{names:?}");
+    fn a_single_optimization_is_preferred_to_other_settings() {
+        let sqlite = Dialect::load("sqlite", "3.30.1").unwrap();
+        let cured = |case: &TestCase| {
+            mask(case) & 4 != 0 || made(case).iter().any(|(name, _)| name == "automatic_index")
+        };
+        let (found, cause) = words(&case("norec", Vec::new()), &sqlite, cured);
+        assert_eq!(found, ["optimizations=0x00000004"]);
+        assert!(cause.also.iter().any(|switch| switch.word() == "automatic_index=0"));
     }
 
     #[test]
-    fn what_was_not_dated_has_no_name() {
-        let mut undated = finding("wrong-result: compare", "3.24.0", None);
-        undated.triage.history = None;
-        assert_eq!(causes(&[&undated]), [None]);
+    fn what_only_everything_together_cures_has_no_setting_as_its_cause() {
+        let sqlite = Dialect::load("sqlite", "3.30.1").unwrap();
+        let (found, cause) = words(&case("norec", Vec::new()), &sqlite, |case| mask(case).count_ones() > 20);
+        assert!(found.is_empty() && cause.settings().is_none());
+    }
+
+    #[test]
+    fn the_setting_under_which_plan_asks_is_the_cause_without_parts_that_it_does_not_need() {
+        let duckdb = Dialect::load("duckdb", "2.0.0").unwrap();
+        let set = Statement::Set { name: "disabled_optimizers".into(), value: "'a,top_n,b'".into() };
+        let shows = |case: &TestCase| !made(case).iter().any(|(_, value)| value.contains("top_n"));
+        let (found, _) = words(&case("plan", vec![set]), &duckdb, shows);
+        assert_eq!(found, ["disabled_optimizers='top_n'"]);
+    }
+
+    #[test]
+    fn without_a_setting_a_part_of_the_schema_is_the_cause() {
+        let sqlite = Dialect::load("sqlite", "3.30.1").unwrap();
+        let mut case = case("norec", Vec::new());
+        case.setup.push(Statement::Analyze(None));
+        let (found, cause) = words(&case, &sqlite, |case| case.setup.is_empty());
+        assert_eq!(found, ["without analyze"]);
+        assert!(cause.settings().is_none());
+    }
+
+    #[test]
+    fn nothing_is_tried_once_the_time_is_over() {
+        let sqlite = Dialect::load("sqlite", "3.30.1").unwrap();
+        let mut check = |_: &TestCase| -> Result<Outcome, Trouble> { panic!("the time is over") };
+        let cause = find_cause(&case("norec", Vec::new()), &sqlite, false, &|| true, &mut check).unwrap();
+        assert!(!cause.complete && cause.switches.is_empty());
     }
 }

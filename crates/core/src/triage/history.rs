@@ -1,9 +1,12 @@
 //! In which versions a finding fails: which ones to check next, and what follows from the results.
 
+use serde::{Deserialize, Serialize};
+
 use crate::finding::History;
 
 /// What a version does with a finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// It shows the failure.
     Bad,

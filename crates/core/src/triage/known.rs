@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{features, signature};
 use crate::dialect::{Feature, Version};
 use crate::embedded::KNOWN;
-use crate::finding::{Finding, Signature};
+use crate::finding::{Cause, Finding, Signature};
 use crate::sql::Name;
 
 /// A known bug or an accepted behaviour, and how to recognise its findings.
@@ -37,6 +37,9 @@ pub struct Known {
     /// Words that it never contains: those of another bug that looks similar.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub without: BTreeSet<String>,
+    /// The settings that cure it, as findings name them: `disabled_optimizers='common_subplan'`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cause: Vec<String>,
     /// Part of what the engine says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
@@ -120,6 +123,7 @@ impl Known {
             features: features(&finding.case),
             one_of: BTreeSet::new(),
             without: BTreeSet::new(),
+            cause: finding.triage.cause.as_ref().and_then(Cause::settings).unwrap_or_default(),
             message: None,
             avoid: Avoid::default(),
         }
@@ -145,7 +149,18 @@ impl Known {
             && self.features.is_subset(&held)
             && (self.one_of.is_empty() || !self.one_of.is_disjoint(&held))
             && self.without.is_disjoint(&held)
+            && self.is_cured_alike(finding)
             && self.message.as_ref().is_none_or(|part| says(finding, part))
+    }
+
+    /// A finding that no switch was tried on yet may have the cause.
+    fn is_cured_alike(&self, finding: &Finding) -> bool {
+        self.cause.is_empty()
+            || finding
+                .triage
+                .cause
+                .as_ref()
+                .is_none_or(|cause| cause.settings().is_some_and(|own| own == self.cause))
     }
 }
 

@@ -2,9 +2,13 @@
 
 mod cause;
 mod history;
+mod identity;
 pub mod known;
 mod signature;
+mod switches;
 
-pub use cause::{causes, span};
+pub use cause::{Outcome, find_cause};
 pub use history::{Chronicle, Status};
+pub use identity::{Identity, causes, span};
 pub use signature::{features, is_same_failure, signature};
+pub use switches::parts as parts_of_value;

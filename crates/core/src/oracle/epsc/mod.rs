@@ -36,7 +36,7 @@ mod script;
 
 use crate::dialect::{Dialect, Feature};
 use crate::engine::{ErrorClass, Reply, SqlError, Stop};
-use crate::finding::{Arm, Class, Evidence, Failure, Verdict};
+use crate::finding::{Arm, Class, Evidence, Failure, Switch, Verdict};
 use crate::generate::{Generator, Named};
 use crate::oracle::kit::judge::{self, Difference, Equality};
 use crate::oracle::kit::{freedom, gate, validate};
@@ -109,6 +109,10 @@ impl Oracle for Epsc {
 
     fn script(&self, case: &TestCase, _: &Evidence, dialect: &Dialect) -> Option<Vec<Step>> {
         script::script(&case.subject, dialect)
+    }
+
+    fn switch(&self, _: &TestCase, _: &Dialect) -> Option<Switch> {
+        Some(Switch::Unprepared)
     }
 
     fn complaint(&self, _: &TestCase) -> String {

@@ -18,12 +18,13 @@
 //! - An index that cannot be built (a unique one over repeated values) is in neither arm.
 //! - An error in one arm only is validated first: with an index, the engine may never read the row that raises it.
 
-use crate::dialect::Feature;
+use crate::dialect::{Dialect, Feature};
 use crate::engine::Stop;
-use crate::finding::Verdict;
+use crate::finding::{Switch, Verdict};
 use crate::generate::{Generator, Named, choices};
 use crate::oracle::kit::again::{self, Change, Words};
 use crate::oracle::{Given, Oracle};
+use crate::render::to_sql;
 use crate::session::Session;
 use crate::sql::{CreateIndex, Expr, IndexKey, Name, ObjectKind, Query, Statement};
 use crate::subject::{Proposal, Subject, TestCase};
@@ -136,6 +137,12 @@ impl Oracle for Index {
         let unchanged = "no index can be built";
         let words = Words { relation: RELATION, before, change, after, unchanged, may_raise: false };
         again::ask(query, &changes, &words, subject, session)
+    }
+
+    fn switch(&self, case: &TestCase, dialect: &Dialect) -> Option<Switch> {
+        let created = |test: &&Statement| matches!(test, Statement::CreateIndex(_));
+        let index = case.subject.tests.iter().rev().find(created)?;
+        Some(Switch::Without { part: "index".to_string(), named: to_sql(index, dialect) })
     }
 
     fn complaint(&self, _: &TestCase) -> String {

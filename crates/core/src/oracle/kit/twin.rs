@@ -21,7 +21,7 @@ use super::arms::Arms;
 use crate::dialect::{Dialect, Feature, TableOption};
 use crate::engine::{Reply, Stop};
 use crate::features::{Features, hyphenated};
-use crate::finding::{Class, Verdict};
+use crate::finding::{Class, Switch, Verdict};
 use crate::generate::Generator;
 use crate::session::Session;
 use crate::sql::visit::{Editor, Visitor, edit_expr, edit_select, edit_table, walk_table};
@@ -303,16 +303,26 @@ fn read(subject: &Subject, setup: &[Statement], dialect: &Dialect) -> Result<Cas
 }
 
 /// How the twin is stored, or the table, where the twin is a plain one.
-pub fn complaint(case: &TestCase) -> String {
-    let way = match case.subject.choice(STORAGE) {
+fn special_storage(case: &TestCase) -> Option<&str> {
+    match case.subject.choice(STORAGE) {
         Some(PLAIN) | None => case.setup.iter().rev().find_map(|statement| match statement {
             Statement::CreateTable(create) if create.temporary => Some("TEMPORARY"),
             Statement::CreateTable(create) => create.options.first().map(|option| &**option),
             _ => None,
         }),
-        Some(way) => Some(way),
-    };
-    way.map_or("depends on how the table is stored".to_string(), |way| {
+        way => way,
+    }
+}
+
+/// One arm reads a table that is stored in the special way, the other one that is not.
+pub fn switch(case: &TestCase) -> Option<Switch> {
+    let way = special_storage(case)?;
+    Some(Switch::Without { part: hyphenated(way), named: way.to_string() })
+}
+
+/// The title, where nobody can tell which of the two is wrong.
+pub fn complaint(case: &TestCase) -> String {
+    special_storage(case).map_or("depends on how the table is stored".to_string(), |way| {
         format!("depends on whether the table is {way}")
     })
 }

@@ -23,7 +23,7 @@ use std::cmp::Reverse;
 
 use crate::dialect::{Dialect, Setting};
 use crate::engine::{Reply, Stop};
-use crate::finding::Verdict;
+use crate::finding::{Switch, Verdict};
 use crate::generate::{Generator, Named, choices};
 use crate::oracle::kit::again::{self, Change, Words};
 use crate::oracle::{Given, Oracle};
@@ -128,6 +128,13 @@ impl Oracle for Plan {
             changes.extend(back.map(|back| Change { make: statement.clone(), back }));
         }
         again::ask(query, &changes, &WORDS, subject, session)
+    }
+
+    fn switch(&self, case: &TestCase, dialect: &Dialect) -> Option<Switch> {
+        case.subject.tests.iter().rev().find_map(|test| match test {
+            Statement::Set { name, value } => Some(Switch::setting(name, value, dialect)),
+            _ => None,
+        })
     }
 
     fn complaint(&self, case: &TestCase) -> String {

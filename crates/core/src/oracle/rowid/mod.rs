@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 use crate::dialect::Dialect;
 use crate::engine::Stop;
-use crate::finding::Verdict;
+use crate::finding::{Switch, Verdict};
 use crate::generate::Generator;
 use crate::oracle::Oracle;
 use crate::oracle::kit::twin;
@@ -49,6 +49,10 @@ impl Oracle for Rowid {
 
     fn features(&self, case: &TestCase) -> BTreeSet<String> {
         twin::features(case, true)
+    }
+
+    fn switch(&self, case: &TestCase, _: &Dialect) -> Option<Switch> {
+        twin::switch(case)
     }
 
     fn complaint(&self, case: &TestCase) -> String {

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 use crate::dialect::Dialect;
 use crate::engine::Stop;
-use crate::finding::Verdict;
+use crate::finding::{Switch, Verdict};
 use crate::generate::Generator;
 use crate::oracle::Oracle;
 use crate::oracle::kit::twin;
@@ -46,6 +46,10 @@ impl Oracle for Storage {
 
     fn features(&self, case: &TestCase) -> BTreeSet<String> {
         twin::features(case, false)
+    }
+
+    fn switch(&self, case: &TestCase, _: &Dialect) -> Option<Switch> {
+        twin::switch(case)
     }
 
     fn complaint(&self, case: &TestCase) -> String {

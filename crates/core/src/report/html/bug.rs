@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::super::numbers::grouped;
-use super::super::{failure, history, outcome_lines, report, repro, sentence, title};
+use super::super::{cause, failure, history, outcome_lines, report, repro, sentence, title};
 use super::difference::{marked_lines, marked_rows};
 use super::sql::highlighted;
 use super::text::{escaped, many};
@@ -95,6 +95,9 @@ fn body(bug: &Bug) -> String {
     }
     if let State::Known(name) = &bug.state {
         say("Known as", name);
+    }
+    if let Some(cause) = cause(bug.finding, bug.dialect) {
+        say("Cause", &cause);
     }
     if let Some(signature) = &bug.finding.triage.signature {
         say("Signature", &signature.to_string());
