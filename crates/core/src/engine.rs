@@ -38,6 +38,16 @@ pub trait Engine {
         Vec::new()
     }
 
+    /// The database as its file would hold it; `None`: it cannot be saved.
+    fn save(&mut self) -> Result<Option<Vec<u8>>, Trouble> {
+        Ok(None)
+    }
+
+    /// Closes the database and opens one that was saved, by this engine or another version of it. `false`: it cannot.
+    fn open_saved(&mut self, _saved: &[u8]) -> Result<bool, Trouble> {
+        Ok(false)
+    }
+
     /// Names the edges of the engine's code that were passed since this was asked last, and says how many edges
     /// there are. `None`: it is not instrumented.
     fn take_coverage(&mut self, _passed: &mut dyn FnMut(u32)) -> Option<u32> {
@@ -259,6 +269,12 @@ impl<E: Engine + ?Sized> Engine for Box<E> {
     }
     fn stack(&self) -> Vec<String> {
         (**self).stack()
+    }
+    fn save(&mut self) -> Result<Option<Vec<u8>>, Trouble> {
+        (**self).save()
+    }
+    fn open_saved(&mut self, saved: &[u8]) -> Result<bool, Trouble> {
+        (**self).open_saved(saved)
     }
     fn take_coverage(&mut self, passed: &mut dyn FnMut(u32)) -> Option<u32> {
         (**self).take_coverage(passed)

@@ -168,6 +168,18 @@ impl<'a> Session<'a> {
         returned
     }
 
+    /// Closes the database and opens it again, as its file would hold it. `false`: the engine cannot do that.
+    pub fn reopen(&mut self) -> Result<bool, Trouble> {
+        match self.save()? {
+            Some(saved) => self.clocked(1, |engine| engine.open_saved(&saved)),
+            None => Ok(false),
+        }
+    }
+
+    fn save(&mut self) -> Result<Option<Vec<u8>>, Trouble> {
+        self.clocked(1, |engine| engine.save())
+    }
+
     /// Says what the next statements are run for; gives what the last ones were.
     pub fn spend_on(&mut self, purpose: Purpose) -> Purpose {
         self.journal.purpose(purpose);

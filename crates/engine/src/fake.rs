@@ -148,6 +148,14 @@ impl<E: Engine> Engine for Tampered<E> {
     fn close_prepared(&mut self, statement: Prepared) -> Result<(), Trouble> {
         self.engine.close_prepared(statement)
     }
+
+    fn save(&mut self) -> Result<Option<Vec<u8>>, Trouble> {
+        self.engine.save()
+    }
+
+    fn open_saved(&mut self, saved: &[u8]) -> Result<bool, Trouble> {
+        self.engine.open_saved(saved)
+    }
 }
 
 #[cfg(test)]

@@ -60,6 +60,17 @@ impl<E: Engine> Engine for TracedEngine<'_, E> {
         self.engine.close_prepared(statement)
     }
 
+    fn save(&mut self) -> Result<Option<Vec<u8>>, Trouble> {
+        self.engine.save()
+    }
+
+    fn open_saved(&mut self, saved: &[u8]) -> Result<bool, Trouble> {
+        self.tracer.before("/* opened again */");
+        let opened = self.engine.open_saved(saved)?;
+        self.tracer.after("/* opened again */", &Reply::Done { changed: 0 });
+        Ok(opened)
+    }
+
     fn take_coverage(&mut self, passed: &mut dyn FnMut(u32)) -> Option<u32> {
         self.engine.take_coverage(passed)
     }

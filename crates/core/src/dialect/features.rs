@@ -192,6 +192,12 @@ pub enum Feature {
     Analyze,
     /// `VACUUM`.
     Vacuum,
+    /// Transactions also undo changes of the schema; elsewhere such a statement commits first.
+    TransactionalSchema,
+    /// After an error, a transaction can only be rolled back.
+    ErrorsEndTransactions,
+    /// A database can be saved, and opened again.
+    Reopen,
 }
 
 /// A set of features.

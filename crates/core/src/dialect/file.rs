@@ -34,7 +34,7 @@ pub enum DialectError {
 }
 
 /// Parts of a file that say nothing about what probing an engine finds.
-const NOT_PROBED: [&str; 11] = [
+const NOT_PROBED: [&str; 12] = [
     "engine",
     "confine",
     "types",
@@ -42,6 +42,7 @@ const NOT_PROBED: [&str; 11] = [
     "partitions",
     "index_methods",
     "maintenance",
+    "roundtrips",
     "settings",
     "discovery",
     "costs",
@@ -172,6 +173,8 @@ struct File {
     #[serde(default)]
     maintenance: Vec<Name>,
     #[serde(default)]
+    roundtrips: Vec<Name>,
+    #[serde(default)]
     index_methods: Vec<IndexMethod>,
     #[serde(default)]
     table_options: Vec<TableOption>,
@@ -268,6 +271,7 @@ impl File {
             discovery: self.discovery,
             initial_settings: settings(self.initial_settings),
             maintenance: self.maintenance,
+            roundtrips: self.roundtrips,
             index_methods: self.index_methods,
             table_options: {
                 let reached = |option: &TableOption| version.reaches(&option.since);

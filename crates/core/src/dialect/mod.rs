@@ -73,6 +73,8 @@ pub struct Dialect {
     /// Statements that change how a table is stored or what is known of it, never what it holds; `{}` is
     /// where its name goes.
     pub maintenance: Vec<Name>,
+    /// More statements after which a database answers as before, for the oracle `roundtrip` alone.
+    pub roundtrips: Vec<Name>,
     /// The kinds of indexes besides the default one.
     pub index_methods: Vec<IndexMethod>,
     /// What may follow a table's columns: how it is stored; `{columns}` stands for some of its columns.
@@ -296,6 +298,9 @@ pub struct TableOption {
     /// Takes generated columns.
     #[serde(default = "yes")]
     pub generated: bool,
+    /// Transactions undo changes of the table.
+    #[serde(default = "yes")]
+    pub transactional: bool,
 }
 
 /// How the results of an aggregate over the parts of a table become the result over the whole.

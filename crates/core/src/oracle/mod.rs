@@ -1,5 +1,6 @@
 //! The oracles: one folder each, one line each in [`all`]. What they share is in [`kit`].
 
+pub mod atomic;
 pub mod constraints;
 pub mod crash;
 pub mod dml;
@@ -14,6 +15,7 @@ pub mod materialise;
 pub mod norec;
 pub mod order;
 pub mod plan;
+pub mod roundtrip;
 pub mod rowid;
 pub mod storage;
 #[cfg(test)]
@@ -160,6 +162,8 @@ pub fn all() -> &'static [&'static dyn Oracle] {
         &dml::Dml,
         &eet::Eet,
         &materialise::Materialise,
+        &atomic::Atomic,
+        &roundtrip::Roundtrip,
     ]
 }
 

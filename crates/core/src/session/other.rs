@@ -53,6 +53,23 @@ impl<'a> Session<'a> {
         Ok(Ok(reply))
     }
 
+    /// Lets the other engine open the database of this one, as its file would hold it. `false`: there is none, or it
+    /// cannot.
+    pub fn hand_over(&mut self) -> Result<bool, Trouble> {
+        let Some(saved) = self.save()? else { return Ok(false) };
+        let Some(other) = &mut self.other else { return Ok(false) };
+        // From now on it holds a database that it did not build.
+        other.start_over();
+        other.engine.open_saved(&saved)
+    }
+
+    /// Asks the engine that the database was handed over to.
+    pub fn ask_successor(&mut self, query: &Query) -> Result<Reply, Trouble> {
+        let mut sql = String::new();
+        render_query(query, self.dialect, &mut sql);
+        self.run_on_other(&sql)
+    }
+
     /// The other engine's plan for a query. Only evidence needs it.
     pub fn explain_on_other(&mut self, query: &Query) -> Result<Option<String>, Trouble> {
         let Some(prefix) = self.dialect.explain.as_deref() else { return Ok(None) };

@@ -113,6 +113,10 @@ api! {
     optional {
         sqlite3_hard_heap_limit64: fn(i64) -> i64;
         sqlite3_test_control: fn(c_int; ...) -> c_int;
+        sqlite3_serialize: fn(*mut sqlite3, *const c_char, *mut i64, c_uint) -> *mut c_uchar;
+        sqlite3_deserialize: fn(*mut sqlite3, *const c_char, *mut c_uchar, i64, i64, c_uint) -> c_int;
+        sqlite3_malloc64: fn(u64) -> *mut c_void;
+        sqlite3_free: fn(*mut c_void);
         sqlite3_set_authorizer: fn(*mut sqlite3, Option<Authorizer>, *mut c_void) -> c_int;
     }
     instrumented {

@@ -6,6 +6,7 @@ mod codes;
 mod coverage;
 mod driver;
 mod meter;
+mod saved;
 mod statement;
 mod switch;
 #[cfg(test)]
@@ -358,6 +359,17 @@ impl Engine for SqliteEngine {
     fn reset(&mut self) -> Result<(), Trouble> {
         self.close();
         self.open()
+    }
+
+    fn save(&mut self) -> Result<Option<Vec<u8>>, Trouble> {
+        // SAFETY: the connection is open.
+        Ok(unsafe { saved::bytes_of(self.api, self.db) })
+    }
+
+    fn open_saved(&mut self, saved: &[u8]) -> Result<bool, Trouble> {
+        self.reset()?;
+        // SAFETY: the connection was just opened.
+        Ok(unsafe { saved::open(self.api, self.db, saved) })
     }
 
     fn execute(&mut self, sql: &str) -> Result<Reply, Trouble> {

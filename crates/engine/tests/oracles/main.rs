@@ -9,6 +9,7 @@
 mod common;
 
 mod again;
+mod atomic;
 mod constraints;
 mod crash;
 mod dml;
@@ -23,6 +24,7 @@ mod materialise;
 mod norec;
 mod order;
 mod plan;
+mod roundtrip;
 mod rowid;
 mod storage;
 mod tlp;

@@ -93,7 +93,8 @@ fn equality(query: &Query) -> Equality {
     if gate::deduplicates(query, false) { Equality::Engine } else { Equality::Exact }
 }
 
-fn same(query: &Query, first: &Reply, second: &Reply) -> bool {
+/// Whether two answers to one query are the same; not if either is an error.
+pub fn same(query: &Query, first: &Reply, second: &Reply) -> bool {
     match (first, second) {
         (Reply::Rows(first), Reply::Rows(second)) => judge::compare(first, second, equality(query)).is_none(),
         _ => false,

@@ -10,4 +10,5 @@ pub mod given;
 pub mod judge;
 pub mod place;
 pub mod twin;
+pub mod unchanged;
 pub mod validate;

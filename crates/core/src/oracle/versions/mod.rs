@@ -59,30 +59,13 @@ impl Oracle for Versions {
             Err(reason) => return Ok(Verdict::skip(reason)),
         };
         let here = session.query(query)?;
-        let difference = match (&here, &there) {
-            (Reply::Rows(here), Reply::Rows(there)) => match compare(here, there, query) {
-                Ok(None) => return Ok(Verdict::Pass { nonempty: !here.is_empty() }),
-                Ok(Some(difference)) => difference,
-                Err(reason) => return Ok(Verdict::skip(reason)),
-            },
-            (Reply::Rows(_), Reply::Failed(error)) if error.class.is_harm() => {
-                Difference::new(Class::Changed, Failure::OneSided { error: error.clone() })
-            }
-            _ => {
-                let settled = judge::settle_errors([&here, &there]);
-                return Ok(settled.unwrap_or(Verdict::skip("not a query")));
-            }
-        };
-        let raised = matches!(difference.failure, Failure::OneSided { .. });
-        if let Some(reason) = undefined(query, subject, session)
-            && !raised
+        if matches!((&here, &there), (Reply::Rows(here), Reply::Rows(there)) if differ(here, there, query))
+            && session.database().setup().iter().any(depends_on_order)
+            && tables_differ(session)?
         {
-            return Ok(Verdict::skip(reason));
-        }
-        if !raised && tables_differ(session)? && session.database().setup().iter().any(depends_on_order) {
             return Ok(Verdict::skip("setup that depends on the order of rows"));
         }
-        evidence(query, here, there, difference, session)
+        compare(query, here, there, subject, session)
     }
 
     /// The statements can run on one version only, so the other's answer is only told.
@@ -102,8 +85,41 @@ impl Oracle for Versions {
     }
 }
 
+/// The verdict on the answers of two versions to one query, over the same rows.
+pub(crate) fn compare(
+    query: &Query,
+    here: Reply,
+    there: Reply,
+    subject: &Subject,
+    session: &mut Session,
+) -> Result<Verdict, Stop> {
+    let difference = match (&here, &there) {
+        (Reply::Rows(here), Reply::Rows(there)) => match difference(here, there, query) {
+            Ok(None) => return Ok(Verdict::Pass { nonempty: !here.is_empty() }),
+            Ok(Some(difference)) => difference,
+            Err(reason) => return Ok(Verdict::skip(reason)),
+        },
+        (Reply::Rows(_), Reply::Failed(error)) if error.class.is_harm() => {
+            Difference::new(Class::Changed, Failure::OneSided { error: error.clone() })
+        }
+        _ => {
+            let settled = judge::settle_errors([&here, &there]);
+            return Ok(settled.unwrap_or(Verdict::skip("not a query")));
+        }
+    };
+    let raised = matches!(difference.failure, Failure::OneSided { .. });
+    match undefined(query, subject, session) {
+        Some(reason) if !raised => Ok(Verdict::skip(reason)),
+        _ => evidence(query, here, there, difference, session),
+    }
+}
+
+fn differ(here: &Rows, there: &Rows, query: &Query) -> bool {
+    matches!(difference(here, there, query), Ok(Some(_)))
+}
+
 /// How two answers differ; `Err`: in a way that says nothing.
-fn compare(here: &Rows, there: &Rows, query: &Query) -> Result<Option<Difference>, &'static str> {
+fn difference(here: &Rows, there: &Rows, query: &Query) -> Result<Option<Difference>, &'static str> {
     let equality = if gate::deduplicates(query, false) { Equality::Engine } else { Equality::Exact };
     let Some(difference) = judge::compare(here, there, equality) else { return Ok(None) };
     if judge::compare(&judge::rounded(here), &judge::rounded(there), equality).is_none() {
