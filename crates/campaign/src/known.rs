@@ -3,13 +3,16 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, bail};
+use dissent_core::finding::Finding;
 use dissent_core::triage::known::{self, Known, KnownFile, Status};
 
 use crate::bugs::id;
 use crate::record;
+use crate::store::file_name_safe;
+use crate::system;
 
 /// Where a user's own entries are, unless named otherwise.
 const OWN: &str = "known";
@@ -110,7 +113,11 @@ pub struct NewEntry {
     pub file: Option<PathBuf>,
 }
 
-/// Adds a reduced finding to what is known; gives the entry and the file that has it now.
+/// The directory of examples, beside the file with the entries.
+const EXAMPLES: &str = "examples";
+
+/// Adds a reduced finding to what is known; gives the entry and the file that has it now. The finding is kept beside it,
+/// so that it can be checked again.
 pub fn add_known(finding: &Path, new: NewEntry) -> anyhow::Result<(Known, PathBuf)> {
     let directory = if finding.is_dir() { finding } else { finding.parent().unwrap_or(Path::new(".")) };
     let found = record::read(directory)?;
@@ -119,10 +126,81 @@ pub fn add_known(finding: &Path, new: NewEntry) -> anyhow::Result<(Known, PathBu
         bail!("{shown} is not reduced; run `dissent reduce {shown}` first");
     }
     let name = new.id.unwrap_or_else(|| id(directory));
-    let entry = Known::of(&found, name, new.status, new.reason, new.link);
     let file = new.file.unwrap_or_else(|| Path::new(OWN).join(format!("{}.toml", found.dialect)));
+    let example = format!("{EXAMPLES}/{}.json", file_name_safe(&name));
+    let mut entry = Known::of(&found, name, new.status, new.reason, new.link);
+    entry.added = Some(system::today());
+    entry.example = Some(example.clone());
     append(&file, &entry)?;
+    let kept = file.with_file_name(example);
+    if let Some(parent) = kept.parent() {
+        fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))?;
+    }
+    record::replace(&kept, &record::pretty(&found)?)?;
     Ok((entry, file))
+}
+
+/// An entry, and the file that has it; none if it is built in.
+pub struct KnownEntry {
+    /// What it says.
+    pub known: Known,
+    /// Where it is.
+    pub file: Option<PathBuf>,
+}
+
+impl KnownEntry {
+    /// The finding that shows it, if one was kept.
+    pub fn example(&self) -> anyhow::Result<Option<Finding>> {
+        self.example_file().map(|file| record::read(&file)).transpose()
+    }
+
+    /// Only a file below the one with the entry: it may be removed with the entry.
+    fn example_file(&self) -> Option<PathBuf> {
+        let (file, example) = (self.file.as_ref()?, Path::new(self.known.example.as_ref()?));
+        let below = example.components().all(|part| matches!(part, Component::Normal(_)));
+        below.then(|| file.with_file_name(example))
+    }
+}
+
+/// Every entry of a dialect with the file that has it.
+pub fn known_entries(dialect: &str, places: &[PathBuf]) -> anyhow::Result<Vec<KnownEntry>> {
+    let mut entries: Vec<KnownEntry> =
+        known::built_in(dialect).into_iter().map(|known| KnownEntry { known, file: None }).collect();
+    for place in own_place().iter().chain(places) {
+        let file = if place.is_dir() { place.join(format!("{dialect}.toml")) } else { place.clone() };
+        let Some(more) = read(&file)? else { continue };
+        entries.retain(|entry| more.known.iter().all(|known| known.id != entry.known.id));
+        entries.extend(more.known.into_iter().map(|known| KnownEntry { known, file: Some(file.clone()) }));
+    }
+    Ok(entries)
+}
+
+/// Removes an entry from its file, and its example. What else is in the file stays as it is.
+pub fn remove_known(entry: &KnownEntry) -> anyhow::Result<()> {
+    let Some(file) = &entry.file else { bail!("{} is built in", entry.known.id) };
+    let text = read_text(file)?.unwrap_or_default();
+    let kept: String = blocks(&text).filter(|block| !is_entry(block, &entry.known.id)).collect();
+    record::replace(file, &kept)?;
+    if let Some(example) = entry.example_file() {
+        // Gone already is gone.
+        let _ = fs::remove_file(example);
+    }
+    Ok(())
+}
+
+/// The text before the first entry, then each entry up to the next one.
+fn blocks(text: &str) -> impl Iterator<Item = &str> {
+    let starts = text.match_indices("[[known]]").map(|(at, _)| at);
+    let starts = starts.filter(|at| *at == 0 || text[..*at].ends_with('\n'));
+    let mut edges: Vec<usize> = std::iter::once(0).chain(starts).chain([text.len()]).collect();
+    edges.dedup();
+    let pairs: Vec<(usize, usize)> = edges.windows(2).map(|pair| (pair[0], pair[1])).collect();
+    pairs.into_iter().map(|(from, to)| &text[from..to])
+}
+
+fn is_entry(block: &str, id: &str) -> bool {
+    let parsed = toml::from_str::<KnownFile>(block);
+    parsed.is_ok_and(|file| matches!(file.known.as_slice(), [known] if known.id == id))
 }
 
 /// What is there keeps its comments: the entry is put behind it.
@@ -140,4 +218,21 @@ fn append(file: &Path, entry: &Known) -> anyhow::Result<()> {
         fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))?;
     }
     record::replace(file, &text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_goes_and_comments_of_others_stay() {
+        let text = "# About this file.\n\n[[known]]\nid = \"a\"\nstatus = \"bug\"\nreason = \"[[known]] in words\"\n\
+                    fails = \"crash\"\n\n[[known]]\nid = \"b\" # fixed soon\nstatus = \"bug\"\nreason = \"\"\nfails = \"hang\"\n";
+        let without = |id: &str| blocks(text).filter(|block| !is_entry(block, id)).collect::<String>();
+        assert_eq!(blocks(text).collect::<String>(), text);
+        assert!(!without("a").contains("in words") && without("a").contains("# fixed soon"));
+        assert!(without("a").starts_with("# About this file."));
+        assert!(without("b").ends_with("fails = \"crash\"\n\n"));
+        assert_eq!(without("c"), text);
+    }
 }

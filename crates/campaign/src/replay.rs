@@ -5,7 +5,7 @@ use dissent_core::finding::Finding;
 
 use crate::pool::{self, End};
 use crate::tested::Tested;
-use crate::worker::protocol::{Event, Replayed, Task};
+use crate::worker::protocol::{CheckOutcome, Event, Replayed, Task};
 
 /// The result of a replay.
 pub enum Replay {
@@ -18,6 +18,21 @@ pub enum Replay {
         /// What happened, in words.
         how: String,
     },
+}
+
+impl Replay {
+    /// Whether the finding still fails; none if this target cannot tell.
+    pub fn still_fails(&self) -> Option<bool> {
+        let Replay::Checked(replayed) = self else { return Some(true) };
+        match &replayed.outcome {
+            CheckOutcome::Differs(_) => Some(true),
+            // Statements that worked where the finding was made and fail here leave another state: agreement on it says
+            // nothing about the finding.
+            _ if !replayed.setup_failures.is_empty() => None,
+            CheckOutcome::Agrees => Some(false),
+            CheckOutcome::CannotTell(_) => None,
+        }
+    }
 }
 
 /// Checks a finding again.

@@ -461,7 +461,7 @@ fn create_default(target: &str) -> anyhow::Result<PathBuf> {
 }
 
 /// What is no letter or digit becomes a dash, but never several in a row.
-fn file_name_safe(target: &str) -> String {
+pub(crate) fn file_name_safe(target: &str) -> String {
     let safe = |c: char| if c.is_ascii_alphanumeric() || "._".contains(c) { c } else { '-' };
     let mut name: String = target.chars().map(safe).collect();
     while name.contains("--") {

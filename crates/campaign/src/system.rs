@@ -20,6 +20,11 @@ pub fn now() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
+/// This day: `2026-02-03`.
+pub fn today() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%d").to_string()
+}
+
 /// A file that exists only in memory and only as long as someone holds it: nothing is left behind.
 pub fn memory_file(size: u64) -> io::Result<File> {
     // SAFETY: the name is a NUL-terminated string, and a descriptor that was returned belongs to nobody yet.

@@ -757,6 +757,26 @@ pub enum KnownAction {
         #[arg(long, value_name = "FILE")]
         file: Option<PathBuf>,
     },
+    /// Check the finding of each entry again on the newest version, and name the entries that no longer fail
+    Check {
+        /// Check only what is known of this engine: mariadb
+        engine: Option<String>,
+
+        /// Check on this version or build instead of the newest version
+        #[arg(long, value_name = "TARGET", requires = "engine")]
+        target: Option<String>,
+
+        /// Directories or files of known bugs, beside those built in and ./known
+        #[arg(long, value_name = "PATH")]
+        known: Vec<PathBuf>,
+
+        /// Remove entries that no longer fail, if they are not built in
+        #[arg(long)]
+        prune: bool,
+
+        #[command(flatten)]
+        limits: LimitArgs,
+    },
 }
 
 #[derive(Debug, clap::Args)]
@@ -768,6 +788,18 @@ pub struct FindingsArgs {
     /// How to print the list
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: SummaryFormat,
+
+    /// Check every bug of the campaigns again on the newest version: which are new in the last campaign, which still
+    /// fail, which are fixed
+    #[arg(long)]
+    pub recheck: bool,
+
+    /// Check them on this version or build instead of the newest version
+    #[arg(long, value_name = "TARGET", requires = "recheck")]
+    pub target: Option<String>,
+
+    #[command(flatten)]
+    pub limits: LimitArgs,
 }
 
 #[cfg(test)]

@@ -40,6 +40,68 @@ fn an_entry_holds_what_the_finding_needs_and_is_written_once() {
 }
 
 #[test]
+fn entries_that_no_longer_fail_are_named_and_pruned() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = write_finding(directory.path(), &norec_finding(BROKEN_INDEX));
+    run(dissent(directory.path()).arg("reduce").arg(&path));
+    for id in ["broken", "mended"] {
+        assert_eq!(add(directory.path(), &path, &["--id", id]).code, Some(0));
+    }
+    let check = |more: &[&str]| run(dissent(directory.path()).args(["known", "check", "sqlite"]).args(more));
+    let said = check(&[]);
+    assert_eq!((said.code, said.stdout.matches("still fails on ").count()), (Some(0), 2), "{}", said.stdout);
+    assert!(said.stdout.contains("added 20") && said.stdout.contains("example.org"), "{}", said.stdout);
+
+    // As if the engine had been mended.
+    let healthy = norec_finding(&["CREATE TABLE t0(c0 INT)", "INSERT INTO t0 VALUES (1), (2)"]);
+    let example = directory.path().join("known/examples/mended.json");
+    fs::write(&example, serde_json::to_string(&healthy).unwrap()).unwrap();
+    let said = check(&[]);
+    assert_eq!(said.code, Some(1), "{}", said.stdout);
+    assert!(said.stdout.contains("mended") && said.stdout.contains("no longer fails on "), "{}", said.stdout);
+    let said = check(&["--prune"]);
+    assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
+    assert!(said.stdout.contains("removed from known/sqlite.toml") && !example.exists(), "{}", said.stdout);
+    let left = fs::read_to_string(directory.path().join("known/sqlite.toml")).unwrap();
+    assert!(left.contains("\"broken\"") && !left.contains("\"mended\""), "{left}");
+}
+
+#[test]
+fn findings_of_many_campaigns_are_checked_again() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(
+        directory.path().join("broken.sql"),
+        BROKEN_INDEX.join(";\n") + ";\nSELECT 1 FROM t0 WHERE c0 = 1;\n",
+    )
+    .unwrap();
+    for out in ["first", "second"] {
+        let args = ["check", "broken.sql", "--oracles", "norec", "--out", out];
+        assert_eq!(run(dissent(directory.path()).args(args)).code, Some(1));
+    }
+    let recheck =
+        |campaigns: &[&str]| run(dissent(directory.path()).args(["findings", "--recheck"]).args(campaigns));
+    let said = recheck(&["first", "second"]);
+    assert_eq!(said.code, Some(1), "{}{}", said.stdout, said.stderr);
+    assert!(said.stdout.contains("1 bug: 0 new, 1 still failing, 0 fixed"), "{}", said.stdout);
+
+    // The second campaign finds something else, and what the first one found is mended.
+    let found = support::only_finding(&directory.path().join("first"));
+    let mut finding = norec_finding(&["CREATE TABLE t0(c0 INT)"]);
+    finding.triage.signature = Some(dissent_core::finding::Signature {
+        fails: "wrong-result".to_string(),
+        message: Vec::new(),
+        features: ["window".to_string()].into(),
+    });
+    write_finding(&found, &finding);
+    let said = recheck(&["first", "second"]);
+    assert!(
+        said.stdout.contains("fixed in ") && said.stdout.contains("2 bugs: 1 new, 0 still failing, 1 fixed"),
+        "{}",
+        said.stdout
+    );
+}
+
+#[test]
 fn a_hunt_counts_what_is_known_and_does_not_report_it() {
     let directory = tempfile::tempdir().unwrap();
     let hunt = |out: &str| {

@@ -12,6 +12,7 @@ use dissent_core::reduce::Weight;
 use dissent_core::report;
 use serde::Serialize;
 
+use super::recheck;
 use crate::args::{FindingsArgs, SummaryFormat};
 use crate::numbers::{counted, times};
 
@@ -42,6 +43,9 @@ struct Line {
 
 pub fn run(args: FindingsArgs) -> anyhow::Result<u8> {
     let campaigns = campaigns(args.campaigns)?;
+    if args.recheck {
+        return recheck::run(&campaigns, args.target.as_deref(), &args.limits, args.format);
+    }
     let mut all = Vec::new();
     let mut out = std::io::stdout().lock();
     for campaign in &campaigns {

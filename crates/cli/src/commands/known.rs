@@ -7,6 +7,7 @@ use anyhow::bail;
 use dissent_campaign::{NewEntry, add_known, all_known_of, is_dialect, known_dialects};
 use dissent_core::triage::known::Status;
 
+use super::recheck::check_known;
 use crate::args::{KnownAction, KnownArgs};
 
 pub fn run(args: KnownArgs) -> anyhow::Result<u8> {
@@ -15,27 +16,36 @@ pub fn run(args: KnownArgs) -> anyhow::Result<u8> {
             let status = if accepted { Status::Accepted } else { Status::Bug };
             add(&finding, NewEntry { id, status, reason, link, file })
         }
+        Some(KnownAction::Check { engine, target, known, prune, limits }) => {
+            let dialects = dialects(engine.as_deref(), &known)?;
+            check_known(&dialects, target.as_deref(), &known, prune, &limits)
+        }
         None => list(args.engine.as_deref(), &args.known),
     }
 }
 
-fn list(engine: Option<&str>, places: &[PathBuf]) -> anyhow::Result<u8> {
-    let dialects = match engine {
+fn dialects(engine: Option<&str>, places: &[PathBuf]) -> anyhow::Result<Vec<String>> {
+    match engine {
         Some(engine) if !is_dialect(engine) => {
             bail!("unknown engine '{engine}'; `dissent engines` lists them")
         }
-        Some(engine) => vec![engine.to_string()],
-        None => known_dialects(places)?,
-    };
+        Some(engine) => Ok(vec![engine.to_string()]),
+        None => known_dialects(places),
+    }
+}
+
+fn list(engine: Option<&str>, places: &[PathBuf]) -> anyhow::Result<u8> {
     let mut out = std::io::stdout().lock();
-    for dialect in dialects {
+    for dialect in dialects(engine, places)? {
         for known in all_known_of(&dialect, places)? {
             let status = if known.status == Status::Bug { "bug" } else { "accepted" };
             let versions = known.versions.as_deref().unwrap_or("all versions");
             writeln!(out, "{dialect:<11} {:<28} {status:<9} {versions}", known.id)?;
             writeln!(out, "    {}", known.reason.split_whitespace().collect::<Vec<_>>().join(" "))?;
-            if let Some(link) = &known.link {
-                writeln!(out, "    {link}")?;
+            let added = known.added.as_ref().map(|day| format!("added {day}"));
+            let notes: Vec<&str> = known.link.iter().chain(&added).map(String::as_str).collect();
+            if !notes.is_empty() {
+                writeln!(out, "    {}", notes.join(", "))?;
             }
         }
     }

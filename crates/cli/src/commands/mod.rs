@@ -11,6 +11,7 @@ mod known;
 mod oracles;
 mod page;
 mod probe;
+mod recheck;
 mod reduce;
 mod replay;
 mod report;

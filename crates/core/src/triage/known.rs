@@ -23,6 +23,12 @@ pub struct Known {
     /// Where it was reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
+    /// When the entry was made: `2026-11-18`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub added: Option<String>,
+    /// A finding that shows it, as a file beside the one with the entry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub example: Option<String>,
     /// The versions that have it: `10.5..11.8`, either end open; absent: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub versions: Option<String>,
@@ -115,6 +121,8 @@ impl Known {
             status,
             reason,
             link,
+            added: None,
+            example: None,
             versions: finding.triage.history.as_ref().map(|history| {
                 let until = if history.first_good.is_some() { history.last_bad.as_str() } else { "" };
                 format!("{}..{until}", if history.last_good.is_some() { &history.first_bad } else { "" })
