@@ -224,12 +224,19 @@ fn a_bisection_goes_over_builds_of_the_users_own() {
     let bisect =
         |builds: &str| run(dissent(directory.path()).arg("bisect").arg(&path).args(["--builds", builds]));
     let script = directory.path().join("build");
-    fs::write(&script, "[ $# = 0 ] && printf 'rev-a\\nrev-b\\nrev-c\\n' || { echo made $1; echo sqlite; }")
-        .unwrap();
+    let built = directory.path().join("built");
+    let build = format!("echo $1 >> {}; echo made $1; echo sqlite", built.display());
+    fs::write(&script, format!("[ $# = 0 ] && printf 'rev-a\\nrev-b\\nrev-c\\n' || {{ {build}; }}")).unwrap();
     let said = bisect(&format!("sh {}", script.display()));
     assert_eq!(said.code, Some(1), "{}{}", said.stdout, said.stderr);
     assert!(said.stdout.contains("rev-a … rev-c"), "{}", said.stdout);
     assert_eq!(read(&path).triage.history.unwrap().first_bad, "rev-a");
+    // What was built once is remembered.
+    let made = fs::read_to_string(&built).unwrap();
+    let again = bisect(&format!("sh {}", script.display()));
+    assert_eq!(again.stdout, said.stdout);
+    assert!(again.stderr.contains("checked already"), "{}", again.stderr);
+    assert_eq!(fs::read_to_string(&built).unwrap(), made);
 
     let empty = directory.path().join("builds");
     fs::create_dir(&empty).unwrap();

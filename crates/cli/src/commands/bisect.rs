@@ -6,13 +6,15 @@ use std::path::Path;
 
 use anyhow::bail;
 use dissent_campaign::{
-    Build, Config, date, known_of, own_builds, record, regroup, released_versions, store,
+    Build, Config, Observer as _, Remembered, date, date_builds, known_of, own_builds, record, regroup,
+    released_versions, store,
 };
 use dissent_core::dialect::Dialect;
 use dissent_core::finding::{Finding, History};
 use dissent_core::triage::{Chronicle, Status};
 
 use crate::args::BisectArgs;
+use crate::numbers::counted;
 use crate::progress::LiveLine;
 
 pub fn run(args: BisectArgs) -> anyhow::Result<u8> {
@@ -24,8 +26,14 @@ fn of_finding(args: &BisectArgs) -> anyhow::Result<u8> {
     let mut finding = record::read(&directory)?;
     let versions = versions(args, &finding.dialect)?;
     let names = names(&versions);
-    let Some(chronicle) = date(&[&finding], &versions, &config(args), &mut LiveLine::new())?.pop() else {
-        bail!("the finding was not checked; please report this");
+    // Files in a directory may be other builds next time; a revision stays what it is.
+    let by_revision = args.builds.as_ref().is_some_and(|builds| !Path::new(builds).is_dir());
+    let chronicle = match by_revision {
+        true => on_revisions(&finding, &directory, &versions, args)?,
+        false => match date(&[&finding], &versions, &config(args), &mut LiveLine::new())?.pop() {
+            Some(chronicle) => chronicle,
+            None => bail!("the finding was not checked; please report this"),
+        },
     };
     let history = chronicle.history(&names);
     let text = tell(&chronicle, &names, history.as_ref());
@@ -35,6 +43,21 @@ fn of_finding(args: &BisectArgs) -> anyhow::Result<u8> {
     }
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(if failed { crate::FOUND } else { crate::NOTHING_FOUND })
+}
+
+/// Builds take long: what they did is kept beside the finding, and not asked again.
+fn on_revisions(
+    finding: &Finding,
+    directory: &Path,
+    builds: &[Build],
+    args: &BisectArgs,
+) -> anyhow::Result<Chronicle> {
+    let remembered = Remembered::of(finding, directory)?;
+    let mut line = LiveLine::new();
+    if remembered.count() > 0 {
+        line.note(&format!("{} checked already", counted(remembered.count() as u64, "build")));
+    }
+    date_builds(finding, builds, &remembered, &config(args), &mut line)
 }
 
 /// Dates every example that is kept, and sorts them anew: what has different versions is not one bug.

@@ -30,11 +30,14 @@ pub fn rank(setting: &Setting, dialect: &Dialect) -> u8 {
     let names_parts =
         setting.values.iter().any(|value| parts(value).is_some_and(|parts| parts.len() > MOST_SINGLE));
     let is_number = |value: &Name| value.parse::<f64>().is_ok_and(|number| number != 0.0 && number != 1.0);
-    match () {
-        () if dialect.discovery.masters.contains(&setting.name) => 3,
-        () if names_parts => 0,
-        () if setting.values.iter().any(is_number) => 2,
-        () => 1,
+    if dialect.discovery.masters.contains(&setting.name) {
+        3
+    } else if names_parts {
+        0
+    } else if setting.values.iter().any(is_number) {
+        2
+    } else {
+        1
     }
 }
 

@@ -80,11 +80,10 @@ fn another_version_opens_what_this_one_saved() {
 #[test]
 fn rule_15_1_rows_may_be_stored_in_another_order() {
     let cut = rewritten("VACUUM", SETUP, "SELECT c0 FROM t0 LIMIT 1");
-    let turned = Fixture::rewriting(|sql| match sql {
+    let mut turned = Fixture::rewriting(|sql| match sql {
         "VACUUM" => "PRAGMA reverse_unordered_selects = 1".to_string(),
         other => other.to_string(),
     });
-    let mut turned = turned;
     assert_skipped(turned.check(&cut), "LIMIT without a total order");
 }
 
@@ -94,8 +93,7 @@ fn rule_15_2_only_ways_that_the_dialect_lists() {
         careless().check(&rewritten("DELETE FROM t0", SETUP, "SELECT 1")),
         "way that may change results",
     );
-    let refusing = Fixture::rewriting(|sql| sql.replace("VACUUM", "VACUUM nowhere"));
-    let mut refusing = refusing;
+    let mut refusing = Fixture::rewriting(|sql| sql.replace("VACUUM", "VACUUM nowhere"));
     assert_skipped(refusing.check(&rewritten("VACUUM", SETUP, "SELECT 1")), "way that the engine refuses");
 }
 
