@@ -253,6 +253,7 @@ fn every_clause_is_accepted() {
                 parents: vec![name("c0")],
             }],
             options: Vec::new(),
+            module: None,
             query: None,
         }),
         insert(Vec::new(), InsertSource::Defaults, None),
@@ -267,6 +268,7 @@ fn every_clause_is_accepted() {
             columns: Vec::new(),
             constraints: Vec::new(),
             options: Vec::new(),
+            module: None,
             query: Some(Box::new(Query::select(select(vec![SelectItem::Expr {
                 expr: c0(),
                 alias: Some(name("order")),
