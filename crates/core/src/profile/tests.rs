@@ -163,9 +163,6 @@ const NEVER_ON_POSTGRES: Never = &[
             "value.crossing",
             "value.decimal.whole",
             "value.kind/blob",
-            "value.kind/int",
-            "value.kind/real",
-            "value.kind/text",
         ],
     ),
     (
