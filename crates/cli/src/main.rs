@@ -41,6 +41,12 @@ fn main() -> ExitCode {
         Err(error) => return explain(&error),
     };
     verbosity::set(args.quiet, args.verbose);
+    if verbosity::is_verbose() && !dissent_engine::wall_is_possible() {
+        let _ = writeln!(
+            std::io::stderr(),
+            "note: this kernel has no Landlock (Linux 5.19), so workers are not confined by it; see SECURITY.md"
+        );
+    }
     dissent_campaign::report_panics();
     if let Err(error) = ending::listen() {
         return explain(&error);

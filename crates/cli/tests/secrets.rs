@@ -156,6 +156,14 @@ fn certificates(place: &Path) -> bool {
     true
 }
 
+/// `/proc/self/fd/7` as the path that it stands for in this process.
+fn without_descriptor(word: &str, process: u32) -> String {
+    let Some((before, rest)) = word.split_once("/proc/self/fd/") else { return word.to_string() };
+    let (number, after) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let path = fs::read_link(format!("/proc/{process}/fd/{number}")).unwrap();
+    without_descriptor(&format!("{before}{}{after}", path.display()), process)
+}
+
 /// Starts the same program as a private server of this engine does, with other options.
 fn encrypted(name: &str) -> Option<Encrypted> {
     let server = Somebodys::start(name)?;
@@ -177,12 +185,17 @@ fn encrypted(name: &str) -> Option<Encrypted> {
     let at =
         line.iter().find_map(|word| Some(&word[word.find('/')?..word.find(&home)? + home.len()])).unwrap();
     let (at, place) = (at.to_string(), directory.path().display().to_string());
-    let owner = fs::metadata(format!("{at}/data")).unwrap();
+    // The programs of MySQL's family are in a directory that only ourselves may reach and that it inherited.
+    line.iter_mut().for_each(|word| *word = without_descriptor(word, process));
+    let owner = match name {
+        "postgres" => fs::metadata(format!("{at}/data")).unwrap(),
+        _ => fs::metadata("/proc/self").unwrap(),
+    };
     let (uid, gid) = (owner.uid(), owner.gid());
     let source = dissent_engine::Target::parse(name).unwrap().obtain(&mut |_| {}).unwrap();
     let template = source.path().unwrap().join("template");
     shell(&format!(
-        "chmod 755 {place}; [ -d {at}/native ] && cp -a {at}/native {place}/; cp -a {} {place}/data; chmod 600 {place}/server.key
+        "chmod 755 {place}; mkdir {place}/run {place}/nothing; [ -d {at}/native ] && cp -a {at}/native {place}/; cp -a {} {place}/data; chmod 600 {place}/server.key
          chown -R {uid}:{gid} {place}",
         template.display()
     ));
@@ -211,6 +224,7 @@ fn encrypted(name: &str) -> Option<Encrypted> {
             format!("--ssl-cert={cert}"),
             format!("--ssl-key={key}"),
             "--require-secure-transport=ON".to_string(),
+            "--user=root".to_string(),
         ]);
     }
     let mut command = Command::new(&line[0]);
@@ -220,8 +234,8 @@ fn encrypted(name: &str) -> Option<Encrypted> {
     let child = command.spawn().unwrap();
     let encrypted = Encrypted { child, directory, port };
     if name != "postgres" {
-        let socket = format!("{name}://root@{place}/socket")
-            .replace(&format!("{place}/socket"), &format!("{place}/socket").replace('/', "%2F"));
+        let socket = format!("{place}/run/socket").replace('/', "%2F");
+        let socket = format!("{name}://root@{socket}/");
         let mut engine = wait_for("the server answers", || {
             dissent_engine::Target::parse(&socket).unwrap().obtain(&mut |_| {}).unwrap().open().ok()
         });

@@ -116,6 +116,11 @@ impl User {
         open(path, 0o005) && path.ancestors().skip(1).all(|above| open(above, 0o001))
     }
 
+    /// The same for `setpriv`.
+    pub(crate) fn options(self) -> [String; 2] {
+        [format!("--reuid={}", self.uid), format!("--regid={}", self.gid)]
+    }
+
     /// Gives a file to this user; of a link, what it points to.
     pub(crate) fn own(self, path: &Path) -> io::Result<()> {
         chown(path, Some(self.uid), Some(self.gid))

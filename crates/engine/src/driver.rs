@@ -85,6 +85,11 @@ pub(crate) trait Driver: Sync {
         0
     }
 
+    /// Whether what is opened here listens on the network, if only on one of its own.
+    fn listens(&self, _path: &Path) -> bool {
+        false
+    }
+
     /// The names of all databases on a server.
     fn databases(&self, _product: &'static Product, _url: &ServerUrl) -> Result<Vec<String>, String> {
         Ok(Vec::new())

@@ -27,6 +27,7 @@ mod store;
 mod target;
 mod tls;
 mod url;
+mod wall;
 mod worker;
 
 pub use confine::{Confinement, User};
@@ -34,7 +35,9 @@ pub use error::EngineError;
 pub use own::{Owner, leave};
 pub use process::process_start;
 pub use product::{Product, products};
+pub use server::remove_homes;
 pub use source::Source;
 pub use store::{Available, State, cache_directory, installed_bytes, remove, versions};
 pub use target::{Step, Target};
 pub use url::{hide_password, hide_passwords};
+pub use wall::{Wall, is_possible as wall_is_possible};

@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::path::Path;
 
-use libloading::os::unix::{Library, RTLD_LOCAL};
+use libloading::os::unix::{Library, RTLD_LAZY, RTLD_LOCAL};
 
 use crate::EngineError;
 
@@ -26,4 +26,12 @@ pub fn load<T>(
     })?;
     std::mem::forget(library);
     Ok(functions)
+}
+
+/// Loads a library before it is opened, with all that it needs. What is wrong with it is seen when it is opened.
+pub fn preload(path: &Path) {
+    // SAFETY: as in `load`.
+    if let Ok(library) = unsafe { Library::open(Some(path), RTLD_LAZY | RTLD_LOCAL) } {
+        std::mem::forget(library);
+    }
 }

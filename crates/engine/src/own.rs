@@ -116,7 +116,7 @@ pub fn wait_until_made(mut is_running: impl FnMut(&str) -> bool) {
 /// What could not be removed from a server. Whoever uses that next drops it.
 pub fn leave() -> Result<(), crate::EngineError> {
     process::kill_children();
-    server::abandon_homes();
+    server::remove_homes();
     server::sweep_all();
     let mut visited = std::mem::take(&mut *VISITED.lock().unwrap_or_else(PoisonError::into_inner));
     visited.dedup();

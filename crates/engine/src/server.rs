@@ -11,7 +11,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -49,12 +49,15 @@ impl Home {
         sweep(&memory);
         sweep(&disk);
         let base = if free_space(&memory) >= room { memory } else { disk };
-        Home::create_in(&base, engine).map_err(|error| EngineError::NotWritable { path: base, error })
+        let prefix = match ENCLOSURES.get() {
+            Some(_) => format!("{engine}-"),
+            None => prefix(engine),
+        };
+        Home::create_in(&base, &prefix).map_err(|error| EngineError::NotWritable { path: base, error })
     }
 
-    fn create_in(base: &Path, engine: &str) -> io::Result<Home> {
-        let prefix = format!("{PREFIX}{engine}-{}-", std::process::id());
-        let path = tempfile::Builder::new().prefix(&prefix).tempdir_in(base)?.keep();
+    fn create_in(base: &Path, prefix: &str) -> io::Result<Home> {
+        let path = tempfile::Builder::new().prefix(prefix).tempdir_in(base)?.keep();
         homes().push(path.clone());
         let lock = File::create(path.join("lock.new"))?;
         try_lock(&lock)?;
@@ -89,8 +92,31 @@ fn homes() -> MutexGuard<'static, Vec<PathBuf>> {
     HOMES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The start of a home's name.
+fn prefix(engine: &str) -> String {
+    format!("{PREFIX}{engine}-{}-", std::process::id())
+}
+
+/// Where the homes of a confined process are, in memory and on disk.
+static ENCLOSURES: OnceLock<[Home; 2]> = OnceLock::new();
+
+/// From now on, homes and temporary files are made inside of these directories, so that nothing else need be writable.
+pub fn enclose() -> io::Result<[PathBuf; 2]> {
+    let [memory, disk] = bases();
+    sweep(&memory);
+    sweep(&disk);
+    let here = |base: &Path| Home::create_in(base, &prefix("worker"));
+    // Not every machine has the first.
+    let enclosures = [here(&memory).or_else(|_| here(&disk))?, here(&disk)?];
+    let paths = [enclosures[0].path.clone(), enclosures[1].path.clone()];
+    let _ = ENCLOSURES.set(enclosures);
+    // SAFETY: the process has no other thread yet that could read its environment.
+    unsafe { std::env::set_var("TMPDIR", &paths[1]) };
+    Ok(paths)
+}
+
 /// Removes the homes of this process, which is about to end without dropping them; their servers are dead.
-pub fn abandon_homes() {
+pub fn remove_homes() {
     homes().drain(..).for_each(|home| {
         persist(AFTERLIFE, || remove(&home).is_ok() || !home.exists());
     });
@@ -103,7 +129,10 @@ pub fn sweep_all() {
 
 /// Where homes are: in memory, or on disk.
 fn bases() -> [PathBuf; 2] {
-    [PathBuf::from(MEMORY), std::env::temp_dir()]
+    match ENCLOSURES.get() {
+        Some(enclosures) => enclosures.each_ref().map(|home| home.path.clone()),
+        None => [PathBuf::from(MEMORY), std::env::temp_dir()],
+    }
 }
 
 fn persist(limit: Duration, mut done: impl FnMut() -> bool) {
@@ -143,9 +172,15 @@ fn has_living_owner(name: &str) -> bool {
     process.and_then(process_start).is_some()
 }
 
-/// Removes a home and what its server has outside of it: PostgreSQL keeps a segment of shared memory, which stays if it
-/// is killed.
+/// Removes a home, or several in one directory, and what their servers have outside of it: PostgreSQL keeps a segment of
+/// shared memory, which stays if it is killed.
 fn remove(home: &Path) -> io::Result<()> {
+    remove_segment(home);
+    fs::read_dir(home).into_iter().flatten().flatten().for_each(|entry| remove_segment(&entry.path()));
+    fs::remove_dir_all(home)
+}
+
+fn remove_segment(home: &Path) {
     let note = fs::read_to_string(home.join("data/postmaster.pid")).unwrap_or_default();
     if let Some((process, key, segment)) = segment_in(&note) {
         // SAFETY: an all-zero shmid_ds is valid to be written to, and a segment is only removed if it is the one that
@@ -159,7 +194,6 @@ fn remove(home: &Path) -> io::Result<()> {
             }
         }
     }
-    fs::remove_dir_all(home)
 }
 
 /// Out of PostgreSQL's `postmaster.pid`: its process, and the key and number of its segment.
@@ -339,7 +373,7 @@ mod tests {
     #[test]
     fn only_the_homes_of_the_dead_are_swept() {
         let base = tempfile::tempdir().unwrap();
-        let living = Home::create_in(base.path(), "test").unwrap();
+        let living = Home::create_in(base.path(), &prefix("test")).unwrap();
         let dead = base.path().join(format!("{PREFIX}test-1-x"));
         fs::create_dir_all(dead.join("data")).unwrap();
         fs::write(dead.join(LOCK), "").unwrap();

@@ -31,15 +31,14 @@ pub struct CorpusStore<'a> {
 }
 
 impl<'a> CorpusStore<'a> {
-    pub fn open(task: &'a HuntTask, place: Place) -> anyhow::Result<CorpusStore<'a>> {
-        fs::create_dir_all(&task.corpus)
-            .with_context(|| format!("cannot create the corpus {}", task.corpus.display()))?;
+    /// Its directory is there.
+    pub fn open(task: &'a HuntTask, place: Place) -> CorpusStore<'a> {
         let mut store = CorpusStore { task, place, known: BTreeSet::new(), next: 0, looked: 0 };
         // Behind what a predecessor kept.
         let own = format!("{}-", task.worker);
         let number = |name: &String| name.strip_prefix(&own)?.strip_suffix(".json")?.parse().ok();
         store.next = store.names().iter().filter_map(number).max().map_or(0, |last: u64| last + 1);
-        Ok(store)
+        store
     }
 
     /// The entries on disk, by name.

@@ -15,6 +15,7 @@ use dissent_core::oracle::{self, Oracle};
 use dissent_core::session::Counts;
 use dissent_core::subject::TestCase;
 use dissent_core::walk::{Lesson, Trail, Walk, Watcher};
+use dissent_engine::Wall;
 
 use super::corpus::CorpusStore;
 use super::fault::Fault;
@@ -26,6 +27,23 @@ use crate::system;
 
 /// Four times a second is often enough for a progress line and costs nothing.
 const PROGRESS_NANOS: u64 = 250_000_000;
+
+/// Makes the files that a hunt writes to, and lets them through the wall, with those that it reads.
+pub fn let_through(task: &HuntTask, mut wall: Wall) -> anyhow::Result<Wall> {
+    for path in task.catalog.iter().chain(&task.other_catalog).chain(&task.config.seeds) {
+        wall = wall.reading(path);
+    }
+    if task.config.learns() {
+        std::fs::create_dir_all(&task.corpus)
+            .with_context(|| format!("cannot create the corpus {}", task.corpus.display()))?;
+        wall = wall.writing(&task.corpus);
+    }
+    if let Some(path) = task.config.statement_log(task.worker) {
+        StatementLog::append(&path)?;
+        wall = wall.writing(path);
+    }
+    Ok(wall)
+}
 
 pub fn run(
     task: &HuntTask,
@@ -76,7 +94,7 @@ fn walk(
         seed: config.seed,
         policy: Policy::for_dialect(&config.profile, dialect)?,
     };
-    let mut corpus = config.learns().then(|| CorpusStore::open(task, place)).transpose()?;
+    let mut corpus = config.learns().then(|| CorpusStore::open(task, place));
     let mut trail = Trail::new(config.guide.guide());
     if let Some(corpus) = &mut corpus {
         trail.keeps = !config.counts_only;

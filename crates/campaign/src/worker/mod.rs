@@ -24,6 +24,7 @@ use dissent_core::engine::{Engine, Reply};
 use dissent_core::session::{Journal as StatementJournal, Purpose, Session};
 use dissent_core::sql::Value;
 use dissent_core::subject::TestCase;
+use dissent_engine::Wall;
 
 use fault::Fault;
 use journal::Journal;
@@ -83,7 +84,9 @@ fn run() -> anyhow::Result<i32> {
         .context("workers are started by Dissent itself, with a job on standard input")?;
     drop(text);
     let mut events = Events::to_stdout();
-    match perform(job, input, &mut events) {
+    let done = perform(job, input, &mut events);
+    dissent_engine::remove_homes();
+    match done {
         Ok(()) => Ok(WELL),
         Err(error) => {
             events.send(&Event::Trouble(format!("{error:#}")))?;
@@ -98,6 +101,7 @@ fn perform(job: Job, input: StdinLock, events: &mut Events) -> anyhow::Result<()
         std::process::abort();
     }
     let writer = JournalWriter { journal: Rc::new(Journal::open(&job.journal)?), fault };
+    raise_wall(&job)?;
     let mut engine = job.source.open()?;
     let other = job.other.as_ref().map(|other| other.open()).transpose()?;
     let oldest = older(engine.version(), other.as_ref().map(|other| other.version()));
@@ -125,6 +129,16 @@ fn perform(job: Job, input: StdinLock, events: &mut Events) -> anyhow::Result<()
             replay::run(&case, origin, Engines { engine, other }, &dialect, writer, events)
         }
     }
+}
+
+/// Nothing that an engine is asked to do reaches more than the worker itself needs.
+fn raise_wall(job: &Job) -> anyhow::Result<()> {
+    let mut wall = Wall::around(std::iter::once(&job.source).chain(&job.other));
+    if let Task::Hunt(task) = &job.task {
+        wall = hunt::let_through(task, wall)?;
+    }
+    wall.raise().context("cannot confine a worker")?;
+    Ok(())
 }
 
 /// A finding may come from elsewhere: none of its statements may reach beyond the database.

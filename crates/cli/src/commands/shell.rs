@@ -9,7 +9,7 @@ use dissent_core::confine::{Confinement, Place};
 use dissent_core::dialect::Dialect;
 use dissent_core::engine::{Engine, ErrorClass, Limits, Reply, Rows, SqlError};
 use dissent_core::sql::Value;
-use dissent_engine::Target;
+use dissent_engine::{Target, Wall};
 
 use crate::args::ShellArgs;
 use crate::progress::LiveLine;
@@ -31,6 +31,8 @@ pub fn run(args: ShellArgs) -> anyhow::Result<u8> {
     let source = target.obtain(&mut |step| dissent_campaign::Observer::note(&mut live, &step.to_string()))?;
     drop(live);
     source.visit();
+    // A script may come from somebody else; whoever runs it may read any file into it.
+    Wall::around([&source]).reading("/").raise().context("cannot confine the shell")?;
     let mut engine = source.open()?;
     engine.set_limits(LIMITS);
     engine.reset().map_err(|trouble| anyhow::anyhow!(trouble))?;
@@ -44,17 +46,11 @@ pub fn run(args: ShellArgs) -> anyhow::Result<u8> {
             engine.version()
         )?;
     }
-    // On a server that others use, a script that somebody sent must not leave the scratch database.
-    let shared = match source.is_shared() {
-        true => {
-            let mut dialect = Dialect::load(target.dialect(), engine.version())?;
-            dialect.discover(&mut *engine).map_err(|trouble| anyhow::anyhow!(trouble))?;
-            Some(dialect)
-        }
-        false => None,
-    };
-    let mut shell =
-        Shell { engine, shared, parameters: BTreeMap::new(), pending: String::new(), failed: false };
+    let mut dialect = Dialect::load(target.dialect(), engine.version())?;
+    dialect.discover(&mut *engine).map_err(|trouble| anyhow::anyhow!(trouble))?;
+    let place = if source.is_shared() { Place::SharedServer } else { Place::OwnEngine };
+    let (parameters, pending) = (BTreeMap::new(), String::new());
+    let mut shell = Shell { engine, dialect, place, parameters, pending, failed: false };
     let mut input = stdin.lock();
     let mut line = String::new();
     loop {
@@ -83,8 +79,9 @@ enum Goes {
 
 struct Shell {
     engine: Box<dyn Engine>,
-    /// The dialect of a server that others use.
-    shared: Option<Dialect>,
+    dialect: Dialect,
+    /// What a script that somebody sent must not leave.
+    place: Place,
     /// By their numbers, from 1.
     parameters: BTreeMap<usize, Value>,
     /// What was typed of a statement that is not complete.
@@ -165,8 +162,7 @@ impl Shell {
         if is_blank(sql) {
             return Ok(());
         }
-        let confinement = self.shared.as_ref().map(|dialect| Confinement::new(dialect, Place::SharedServer));
-        if let Some(why) = confinement.and_then(|confinement| confinement.refusal(sql)) {
+        if let Some(why) = Confinement::new(&self.dialect, self.place).refusal(sql) {
             return self.fail(out, &format!("not run: {why}"));
         }
         let reply = self.execute(sql).map_err(|trouble| anyhow::anyhow!(trouble))?;

@@ -22,6 +22,7 @@ use dissent_core::sql::{DataType, Value};
 
 pub(crate) use driver::Duckdb;
 
+use crate::server::Home;
 use crate::{EngineError, settings};
 use api::{Api, Chunks, Handle, RawResult, null};
 use types::{Numbering, Type};
@@ -33,7 +34,18 @@ use watchdog::Watchdog;
 const MOST_ATTACHED: usize = 500;
 
 /// What it is opened with: `RESET` would give these the defaults of DuckDB.
-const OWN_SETTINGS: [&str; 2] = ["threads", "memory_limit"];
+const OWN_SETTINGS: [&str; 4] = ["threads", "memory_limit", "temp_directory", "max_temp_directory_size"];
+
+/// The wall: with these off, no statement reaches files, the network or code, and none can set the first to true again.
+const WALL: [&str; 4] = [
+    "enable_external_access",
+    "autoinstall_known_extensions",
+    "autoload_known_extensions",
+    "allow_community_extensions",
+];
+
+/// What queries may write to their temporary directory, in bytes.
+const ROOM: u64 = 1 << 30;
 
 /// A database in memory, run by one thread.
 pub struct DuckdbEngine {
@@ -42,6 +54,8 @@ pub struct DuckdbEngine {
     numbering: Numbering,
     database: Handle,
     connection: Handle,
+    /// Where queries put what does not fit into memory.
+    home: Home,
     limits: Limits,
     watchdog: Option<Watchdog>,
     /// Databases attached since the whole was opened; the last one is in use.
@@ -68,6 +82,7 @@ impl DuckdbEngine {
             numbering: Numbering::default(),
             database: null(),
             connection: null(),
+            home: Home::create("duckdb", ROOM)?,
             limits: Limits::default(),
             watchdog: api.interrupt.map(Watchdog::new),
             attached: 0,
@@ -127,14 +142,26 @@ impl DuckdbEngine {
 
     fn reopen(&mut self) -> Result<(), Trouble> {
         self.close();
-        let settings = OWN_SETTINGS.iter().copied().zip(["1".to_string(), self.memory_limit()]);
-        let settings: Vec<(&str, String)> = settings.collect();
+        let settings = [("threads", "1".to_string()), ("memory_limit", self.memory_limit())];
         let (database, connection) =
             self.api.open(&settings).map_err(|error| Trouble(format!("cannot open a database: {error}")))?;
         (self.database, self.connection) = (database, connection);
+        self.raise_wall();
         (self.attached, self.altered) = (0, false);
         self.changed.clear();
         Ok(())
+    }
+
+    /// Not by the configuration that it is opened with: old versions crash if that has a setting they do not know, but
+    /// only refuse the statement.
+    fn raise_wall(&self) {
+        let spills = self.home.path().join("spills").display().to_string().replace('\'', "''");
+        // The directory cannot be chosen behind the wall.
+        self.run(&format!("SET temp_directory = '{spills}'"));
+        self.run(&format!("SET max_temp_directory_size = '{}MB'", ROOM >> 20));
+        for name in WALL {
+            self.run(&format!("SET {name} = false"));
+        }
     }
 
     fn memory_limit(&self) -> String {
@@ -314,7 +341,7 @@ impl DuckdbEngine {
     /// Remembers whether the next reset has to be a thorough one.
     fn note(&mut self, sql: &str, reply: &Reply) {
         match settings::changed_by(sql) {
-            Some(name) if !OWN_SETTINGS.iter().any(|own| own.eq_ignore_ascii_case(name)) => {
+            Some(name) if !OWN_SETTINGS.iter().chain(&WALL).any(|own| own.eq_ignore_ascii_case(name)) => {
                 self.changed.insert(name.to_string());
             }
             _ => self.altered |= !stays_inside(sql),

@@ -31,7 +31,7 @@ impl Driver for Mysql {
         (arrival.progress)(Step::Preparing { engine: arrival.wanted.name.clone() });
         let product = arrival.product;
         let version = |reach: &Reach| {
-            let conn = Login::private(reach).connect(PATIENCE);
+            let conn = Login::private(reach, "root").connect(PATIENCE);
             let told = conn.and_then(|mut conn| super::told_version(product, &mut conn));
             told.map(|told| super::version_in(product, &told)).map_err(|error| error.to_string())
         };
@@ -51,6 +51,10 @@ impl Driver for Mysql {
 
     fn room(&self) -> u64 {
         super::installed::ROOM
+    }
+
+    fn listens(&self, path: &Path) -> bool {
+        Installed::at("", path).is_ok_and(|installed| installed.listens())
     }
 
     fn databases(&self, product: &'static Product, url: &ServerUrl) -> Result<Vec<String>, String> {

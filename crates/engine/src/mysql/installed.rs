@@ -1,14 +1,17 @@
 //! An installed server program: initialised once, and started for each engine.
 
 use std::ffi::OsString;
+use std::fs::{self, File};
 use std::io::{self, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use super::Login;
 use crate::EngineError;
-use crate::confine::Confinement;
+use crate::confine::{Confinement, User};
 use crate::launch::{Launch, Launched, Reach};
 use crate::product::Product;
 use crate::server::{Home, Server, copy_tree};
@@ -25,6 +28,13 @@ const TREE: &str = "tree";
 const TEMPLATE: &str = "template";
 /// In the tree: a server that came with its libraries and a data directory.
 const PACKED: &str = "server";
+
+/// The account that statements under test run as. Reading is not restricted: there is nothing of anybody's to read.
+const ACCOUNT: [&str; 3] = [
+    "CREATE USER dissent@localhost",
+    "GRANT ALL ON `dissent\\_%`.* TO dissent@localhost",
+    "GRANT SELECT, PROCESS ON *.* TO dissent@localhost",
+];
 
 /// The programs of the family, by where they are in a tree; how they are initialised and started differs.
 const PROGRAMS: [(&str, Program); 4] = [
@@ -49,9 +59,50 @@ pub struct Installed {
     /// What messages call it.
     name: String,
     program: Program,
-    /// The program's file.
-    file: PathBuf,
+    /// Where the program is in the tree.
+    file: &'static str,
     root: PathBuf,
+    /// The directory of the unpacked packages. A server inherits it: it runs as a user who may not be able to reach
+    /// the cache by its path.
+    tree: File,
+}
+
+/// What one run of the program may write to. It belongs to the user that the program runs as.
+struct Workplace {
+    home: Home,
+    user: Option<User>,
+}
+
+impl Workplace {
+    /// `room`: what the program may come to need, in bytes.
+    fn create(room: u64) -> Result<Workplace, EngineError> {
+        let place = Workplace { home: Home::create("mysql", room)?, user: User::unprivileged() };
+        let made = place.directory("run", 0o700).and_then(|()| fs::create_dir(place.nothing()));
+        let closed = || fs::set_permissions(place.nothing(), fs::Permissions::from_mode(0o555));
+        made.and_then(|()| closed()).map_err(not_writable(place.home.path()))?;
+        Ok(place)
+    }
+
+    fn directory(&self, name: &str, mode: u32) -> io::Result<()> {
+        let path = self.home.path().join(name);
+        fs::create_dir(&path)?;
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode))?;
+        self.user.map_or(Ok(()), |user| user.own(&path))
+    }
+
+    fn data(&self) -> PathBuf {
+        self.home.path().join("data")
+    }
+
+    /// For its socket and temporary files.
+    fn run(&self) -> PathBuf {
+        self.home.path().join("run")
+    }
+
+    /// An empty directory that nobody can write to: the only one that statements may name.
+    fn nothing(&self) -> PathBuf {
+        self.home.path().join("nothing")
+    }
 }
 
 /// What a server of our own is started from.
@@ -75,7 +126,7 @@ impl Starter {
             Starter::Installed(installed) => installed.start(),
             Starter::Described(launch) => {
                 let (Launched { server, home, .. }, login) = launch.start(|reach| {
-                    let login = Login::private(reach);
+                    let login = Login::private(reach, "root");
                     login.try_out().map(|()| login)
                 })?;
                 Ok(Running { login, server, _home: home })
@@ -144,17 +195,17 @@ fn stack_in(log: &str) -> Vec<String> {
 impl Installed {
     /// What is in the directory of a version.
     pub fn at(name: &str, root: &Path) -> Result<Installed, EngineError> {
-        let tree = root.join(TREE);
-        let found = PROGRAMS.iter().map(|(path, program)| (tree.join(path), *program));
-        match found.into_iter().find(|(file, _)| file.is_file()) {
-            Some((file, program)) => {
-                Ok(Installed { name: name.to_string(), program, file, root: root.to_path_buf() })
-            }
-            None => {
-                let reason = format!("no server program in {}", tree.display());
-                Err(EngineError::NotStarted { what: name.to_string(), reason })
-            }
-        }
+        let path = root.join(TREE);
+        let failed = |reason| EngineError::NotStarted { what: name.to_string(), reason };
+        let found = PROGRAMS.iter().find(|(file, _)| path.join(file).is_file());
+        let (file, program) =
+            *found.ok_or_else(|| failed(format!("no server program in {}", path.display())))?;
+        let tree = File::open(&path).map_err(|error| failed(error.to_string()))?;
+        Ok(Installed { name: name.to_string(), program, file, root: root.to_path_buf(), tree })
+    }
+
+    pub fn listens(&self) -> bool {
+        self.program == Program::Seekdb
     }
 
     /// Makes an installation out of what was downloaded. Returns the version that its program says it has.
@@ -164,13 +215,13 @@ impl Installed {
             true => tree.join(PACKED),
             false => tree.clone(),
         };
-        std::fs::create_dir_all(place.parent().unwrap_or(&tree))
-            .and_then(|()| std::fs::rename(arrival.downloaded, &place))
+        fs::create_dir_all(place.parent().unwrap_or(&tree))
+            .and_then(|()| fs::rename(arrival.downloaded, &place))
             .map_err(not_writable(&tree))?;
         let installed = Installed::at(&arrival.wanted.name, arrival.kept)?;
         // Not every archive keeps what may be run.
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        std::fs::set_permissions(&installed.file, mode).map_err(not_writable(&installed.file))?;
+        let file = tree.join(installed.file);
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).map_err(not_writable(&file))?;
         let found = installed.version()?;
         if arrival.release.is(&found) {
             installed.initialise()?;
@@ -178,8 +229,18 @@ impl Installed {
         Ok(found)
     }
 
+    /// The unpacked packages, by a path that works here and in every process that inherits the directory.
     fn tree(&self) -> PathBuf {
-        self.root.join(TREE)
+        PathBuf::from(format!("/proc/self/fd/{}", self.tree.as_raw_fd()))
+    }
+
+    fn file(&self) -> PathBuf {
+        self.tree().join(self.file)
+    }
+
+    /// Never root, if it can be helped.
+    fn confinement(&self, user: Option<User>) -> Confinement {
+        Confinement { user, inherited: Some(self.tree.as_raw_fd()), ..Confinement::default() }
     }
 
     fn not_started(&self, reason: impl ToString) -> EngineError {
@@ -188,34 +249,52 @@ impl Installed {
 
     pub fn start(&self) -> Result<Running, EngineError> {
         let io = |error: io::Error| self.not_started(error);
-        let home = Home::create("mysql", ROOM)?;
-        let data = home.path().join("data");
-        copy_tree(&self.root.join(TEMPLATE), &data, None).map_err(io)?;
+        let place = Workplace::create(ROOM)?;
+        let data = place.data();
+        copy_tree(&self.root.join(TEMPLATE), &data, place.user).map_err(io)?;
+        // Whoever reaches its socket is let in.
+        fs::set_permissions(&data, fs::Permissions::from_mode(0o700)).map_err(io)?;
         let socket = match self.program {
             Program::Seekdb => data.join("run/sql.sock"),
-            _ => home.path().join("socket"),
+            _ => place.run().join("socket"),
         };
-        let command = match self.program {
-            Program::Seekdb => self.seekdb(&data),
-            _ => self.daemon(&home, &data, &socket)?,
+        // What gives OceanBase its network is root's, and drops that itself.
+        let (command, user) = match self.program {
+            Program::Seekdb => (self.seekdb(&place), None),
+            _ => (self.daemon(&place, &socket)?, place.user),
         };
-        let log = home.path().join("log");
-        let mut server = Server::start(command, Confinement::default(), &log).map_err(io)?;
-        let login = Login::private(&Reach::Socket(socket));
-        server.until_ready(START_LIMIT, || login.try_out()).map_err(|reason| self.not_started(reason))?;
+        let log = place.home.path().join("log");
+        let mut server = Server::start(command, self.confinement(user), &log).map_err(io)?;
+        let reach = Reach::Socket(socket);
+        let root = Login::private(&reach, "root");
+        server.until_ready(START_LIMIT, || root.try_out()).map_err(|reason| self.not_started(reason))?;
         if self.program == Program::Seekdb {
-            warm_up(&login);
+            warm_up(&root);
         }
-        Ok(Running { login, server, _home: home })
+        let login = self.make_account(&root, &reach).map_err(|error| self.not_started(error))?;
+        Ok(Running { login, server, _home: place.home })
+    }
+
+    /// An account for statements under test: it may not touch files, settings of the server or other accounts.
+    fn make_account(&self, root: &Login, reach: &Reach) -> mysql::Result<Login> {
+        use mysql::prelude::Queryable;
+        let mut conn = root.connect(START_LIMIT)?;
+        for sql in ACCOUNT {
+            conn.query_drop(sql)?;
+        }
+        if self.program == Program::Mysqld {
+            // Some settings of the session are not for everyone there. Earlier versions do not know the privilege.
+            let _ = conn.query_drop("GRANT SESSION_VARIABLES_ADMIN ON *.* TO dissent@localhost");
+        }
+        Ok(Login::private(reach, "dissent"))
     }
 
     /// `mariadbd` or `mysqld` for one engine: no network, small, and careless about its files, which
     /// nobody will read again.
-    fn daemon(&self, home: &Home, data: &Path, socket: &Path) -> Result<Command, EngineError> {
+    fn daemon(&self, place: &Workplace, socket: &Path) -> Result<Command, EngineError> {
         let mut command = self.program()?;
-        command.args(self.common(data));
-        command.arg(option("--socket=", socket)).arg(option("--pid-file=", &home.path().join("pid")));
-        command.arg(option("--tmpdir=", home.path()));
+        command.args(self.common(place));
+        command.arg(option("--socket=", socket)).arg(option("--pid-file=", &place.run().join("pid")));
         command.args([
             "--skip-networking",
             "--skip-name-resolve",
@@ -251,11 +330,13 @@ impl Installed {
     }
 
     /// Options of every run, also the one that makes the data directory: sizes of files must agree.
-    fn common(&self, data: &Path) -> Vec<OsString> {
+    fn common(&self, place: &Workplace) -> Vec<OsString> {
         let share = self.share();
         let mut options: Vec<OsString> = vec![
             "--no-defaults".into(),
-            option("--datadir=", data),
+            option("--datadir=", &place.data()),
+            option("--tmpdir=", &place.run()),
+            option("--plugin-dir=", &place.nothing()),
             option("--lc-messages-dir=", &share),
             option("--character-sets-dir=", &share.join("charsets")),
         ];
@@ -268,15 +349,13 @@ impl Installed {
         ];
         options.extend(words.map(OsString::from));
         match self.program {
-            Program::Mariadbd | Program::Packed => options.push("--innodb-log-file-size=4M".into()),
-            // Without the second it looks for a directory that is not there and gives up.
+            // They take NULL for the name of a directory.
+            Program::Mariadbd | Program::Packed => options.extend([
+                "--innodb-log-file-size=4M".into(),
+                option("--secure-file-priv=", &place.nothing()),
+            ]),
             _ => options
                 .extend(["--innodb-redo-log-capacity=8M", "--secure-file-priv=NULL"].map(OsString::from)),
-        }
-        // They refuse to run as root unless it is named explicitly.
-        // SAFETY: takes nothing and cannot fail.
-        if unsafe { libc::geteuid() } == 0 {
-            options.push("--user=root".into());
         }
         options
     }
@@ -285,40 +364,47 @@ impl Installed {
     fn program(&self) -> Result<Command, EngineError> {
         let tree = self.tree();
         if self.program == Program::Packed {
-            let mut command = Command::new(&self.file);
+            let mut command = Command::new(self.file());
             command.env("LD_LIBRARY_PATH", tree.join(PACKED));
             return Ok(command);
         }
-        let not_there = |what: &str| self.not_started(format!("{what} is missing in {}", tree.display()));
+        let not_there =
+            |what: &str| self.not_started(format!("{what} is missing in {}", self.root.display()));
         let mut libraries = Vec::new();
         for parent in [tree.join("lib"), tree.join("usr/lib")] {
-            let entries = std::fs::read_dir(parent).into_iter().flatten().flatten();
+            let entries = fs::read_dir(parent).into_iter().flatten().flatten();
             let triples = entries.filter(|entry| entry.file_name().to_string_lossy().contains("-linux-"));
             libraries.extend(triples.map(|entry| entry.path()));
         }
-        let loader = libraries.iter().flat_map(std::fs::read_dir).flatten().flatten();
+        let loader = libraries.iter().flat_map(fs::read_dir).flatten().flatten();
         let is_loader = |name: &str| name.starts_with("ld-linux") && name.contains(".so");
         let mut loaders = loader.filter(|entry| is_loader(&entry.file_name().to_string_lossy()));
         let loader = loaders.next().ok_or_else(|| not_there("the loader"))?.path();
         let path = std::env::join_paths(libraries).map_err(|_| not_there("a directory that can be named"))?;
         let mut command = Command::new(loader);
-        command.arg("--library-path").arg(path).arg(&self.file);
+        command.arg("--library-path").arg(path).arg(self.file());
         Ok(command)
     }
 
     /// OceanBase listens on every interface there is, and wants one besides loopback: it gets a network of
     /// its own, which nothing leads to, and is reached by its socket. Root, or a kernel that lets users make
     /// namespaces, is needed for that.
-    fn seekdb(&self, data: &Path) -> Command {
+    fn seekdb(&self, place: &Workplace) -> Command {
         const NETWORK: &str = "ip link set lo up && ip link add dissent0 type veth peer name dissent1 && \
                                ip addr add 192.0.2.1/24 dev dissent0 && ip link set dissent0 up && exec \"$0\" \"$@\"";
         let mut command = Command::new("unshare");
-        // SAFETY: takes nothing and cannot fail.
-        if unsafe { libc::geteuid() } != 0 {
+        if place.user.is_none() {
             command.args(["--user", "--map-root-user"]);
         }
-        command.args(["--net", "sh", "-c", NETWORK]).arg(&self.file);
-        command.args(["--nodaemon", "--port", "2881", "--log-level", "ERROR", "--base-dir"]).arg(data);
+        command.args(["--net", "sh", "-c", NETWORK]);
+        if let Some(user) = place.user {
+            // Another user's processes do not get the signal that ends this one unless they ask for it again.
+            command.args(["setpriv", "--clear-groups", "--pdeathsig", "KILL"]).args(user.options());
+        }
+        command.arg(self.file());
+        command
+            .args(["--nodaemon", "--port", "2881", "--log-level", "ERROR", "--base-dir"])
+            .arg(place.data());
         for parameter in ["datafile_size=256M", "log_disk_size=2G", "memory_limit=2G"] {
             command.args(["--parameter", parameter]);
         }
@@ -328,10 +414,11 @@ impl Installed {
     /// What the program says its version is.
     fn version(&self) -> Result<String, EngineError> {
         let mut command = match self.program {
-            Program::Seekdb => Command::new(&self.file),
+            Program::Seekdb => Command::new(self.file()),
             _ => self.program()?,
         };
         command.arg("--version").stdin(Stdio::null());
+        self.confinement(User::unprivileged()).apply(&mut command);
         let output = command.output().map_err(|error| self.not_started(error))?;
         // It is the first word with a point between digits.
         let text =
@@ -343,40 +430,52 @@ impl Installed {
 
     /// Makes the data directory that every start copies.
     fn initialise(&self) -> Result<(), EngineError> {
+        let told = |error: io::Error| self.not_started(error);
         let template = self.root.join(TEMPLATE);
         // Under another name until it is complete.
         let unfinished = self.root.join("unfinished");
-        let made = match self.program {
+        match self.program {
             // It makes its own when it starts, as quickly as it could be copied.
-            Program::Seekdb => std::fs::create_dir(&unfinished).map_err(|error| error.to_string()),
-            Program::Mariadbd => self.bootstrap(&unfinished),
+            Program::Seekdb => fs::create_dir(&unfinished).map_err(told)?,
             Program::Packed => {
-                let data = self.tree().join(PACKED).join("data/mysql");
-                copy_tree(&data, &unfinished, None).map_err(|error| error.to_string())
+                copy_tree(&self.tree().join(PACKED).join("data/mysql"), &unfinished, None).map_err(told)?;
             }
-            Program::Mysqld => {
-                let mut command = self.program()?;
-                command.args(self.common(&unfinished)).args(["--initialize-insecure", "--mysqlx=OFF"]);
-                finish(command, b"")
+            Program::Mariadbd | Program::Mysqld => {
+                let place = Workplace::create(ROOM)?;
+                self.initialise_in(&place).map_err(|reason| self.not_started(reason))?;
+                copy_tree(&place.data(), &unfinished, None).map_err(told)?;
+            }
+        }
+        fs::rename(&unfinished, &template).map_err(told)
+    }
+
+    fn initialise_in(&self, place: &Workplace) -> Result<(), String> {
+        place.directory("data", 0o700).map_err(|error| error.to_string())?;
+        let mut command = self.program().map_err(|error| error.to_string())?;
+        command.args(self.common(place));
+        let script = match self.program {
+            Program::Mariadbd => {
+                command.args(["--bootstrap", "--log-warnings=0"]);
+                self.bootstrap().map_err(|error| error.to_string())?
+            }
+            _ => {
+                command.args(["--initialize-insecure", "--mysqlx=OFF"]);
+                Vec::new()
             }
         };
-        made.map_err(|reason| self.not_started(reason))?;
-        std::fs::rename(&unfinished, &template).map_err(|error| self.not_started(error))
+        self.confinement(place.user).apply(&mut command);
+        finish(command, &script)
     }
 
     /// What `mariadb-install-db` does, without what only a server that stays needs.
-    fn bootstrap(&self, data: &Path) -> Result<(), String> {
-        let told = |error: io::Error| error.to_string();
-        std::fs::create_dir(data).map_err(told)?;
+    fn bootstrap(&self) -> io::Result<Vec<u8>> {
         let share = self.share();
         let mut script = b"CREATE DATABASE mysql;\nUSE mysql;\nSET @auth_root_socket=NULL;\n".to_vec();
         for part in ["system_tables.sql", "system_tables_data.sql"] {
-            let named = |prefix: &str| std::fs::read(share.join(format!("{prefix}_{part}")));
-            script.extend(named("mysql").or_else(|_| named("mariadb")).map_err(told)?);
+            let named = |prefix: &str| fs::read(share.join(format!("{prefix}_{part}")));
+            script.extend(named("mysql").or_else(|_| named("mariadb"))?);
         }
-        let mut command = self.program().map_err(|error| error.to_string())?;
-        command.args(self.common(data)).args(["--bootstrap", "--log-warnings=0"]);
-        finish(command, &script)
+        Ok(script)
     }
 }
 

@@ -29,13 +29,13 @@ enum Address {
 
 impl Login {
     /// A server of our own, which trusts whoever reaches it.
-    pub fn private(reach: &Reach) -> Login {
+    pub fn private(reach: &Reach, user: &str) -> Login {
         let address = match reach {
             Reach::Socket(path) => Address::Socket(path.clone()),
             Reach::Port(port) => Address::Host { name: LOOPBACK.to_string(), port: *port },
         };
         let tls = Tls { mode: Mode::Disable, root: None };
-        Login { address, user: "root".to_string(), password: None, tls, mark: None }
+        Login { address, user: user.to_string(), password: None, tls, mark: None }
     }
 
     /// Somebody's server.

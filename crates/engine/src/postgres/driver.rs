@@ -51,6 +51,6 @@ impl Driver for Postgres {
 
     fn drop_database(&self, product: &'static Product, url: &ServerUrl, name: &str) -> Result<(), String> {
         let host = Host::reach(product, url);
-        host.drop(&mut host.connect(None)?, name)
+        host.drop(&mut host.connect()?, name)
     }
 }

@@ -39,7 +39,10 @@ struct Host {
     name: String,
     ownership: Ownership,
     address: Address,
+    /// Makes and drops databases.
     login: Login,
+    /// Uses them: on a server of ours a role that can do no more than that.
+    user: Login,
     /// What the names of our databases contain.
     mark: Option<String>,
 }
@@ -56,13 +59,13 @@ impl Host {
     fn start(product: &'static Product, installation: &Path, version: &str) -> Result<Host, EngineError> {
         let name = format!("{} {version}", product.title());
         let private = Private::start(product, installation, &name, version)?;
-        let (address, login) = (private.address().clone(), private::login(product));
+        let (address, login, user) = (private.address().clone(), private::login(product), private.user(product));
         let ownership = Ownership::Private {
             private,
             installation: installation.to_path_buf(),
             version: version.to_string(),
         };
-        Ok(Host { product, name, ownership, address, login, mark: None })
+        Ok(Host { product, name, ownership, address, login, user, mark: None })
     }
 
     /// Somebody else's server.
@@ -77,7 +80,8 @@ impl Host {
         };
         let address = Address::of(&url.host(), url.port().or(descriptor.port).unwrap_or_default());
         let (name, mark) = (url.to_string(), url.mark.clone());
-        Host { product, name, ownership: Ownership::Remote, address, login, mark }
+        let user = login.clone();
+        Host { product, name, ownership: Ownership::Remote, address, login, user, mark }
     }
 
     fn restart(&mut self) -> Result<(), EngineError> {
@@ -92,14 +96,18 @@ impl Host {
         matches!(self.ownership, Ownership::Remote)
     }
 
-    /// Connects to a database of ours; absent: to the one to make others from.
-    fn connect(&self, database: Option<&str>) -> Result<Wire, String> {
-        let called = |name: &str| match &self.databases().address {
+    /// Connects to the database to make others from.
+    fn connect(&self) -> Result<Wire, String> {
+        Wire::connect(&self.address, &self.login, &self.login.database, CONNECT_LIMIT)
+    }
+
+    /// Connects to a database that was made, to use it.
+    fn connect_to(&self, name: &str) -> Result<Wire, String> {
+        let database = match &self.databases().address {
             Some(address) => address.replace("{name}", name),
             None => name.to_string(),
         };
-        let database = database.map_or_else(|| self.login.database.clone(), called);
-        Wire::connect(&self.address, &self.login, &database, CONNECT_LIMIT)
+        Wire::connect(&self.address, &self.user, &database, CONNECT_LIMIT)
     }
 
     fn databases(&self) -> &'static Databases {
@@ -109,9 +117,17 @@ impl Host {
     /// Makes a database; nothing is to be done where connecting to it does so.
     fn create(&self, wire: &mut Wire, name: &str) -> Result<(), String> {
         match self.databases().create.as_deref().unwrap_or_default() {
-            "" => Ok(()),
-            create => told(wire.query(&create.replace("{name}", name), 0)),
+            "" => return Ok(()),
+            create => told(wire.query(&create.replace("{name}", name), 0))?,
         }
+        if self.user.user == self.login.user {
+            return Ok(());
+        }
+        let role = &self.user.user;
+        told(wire.query(&format!("ALTER DATABASE {name} OWNER TO {role}"), 0))?;
+        // Before version 15 the schema does not belong to the owner of the database.
+        let mut inside = Wire::connect(&self.address, &self.login, name, CONNECT_LIMIT)?;
+        told(inside.query(&format!("ALTER SCHEMA public OWNER TO {role}"), 0))
     }
 
     fn drop(&self, wire: &mut Wire, name: &str) -> Result<(), String> {
@@ -187,7 +203,7 @@ impl PostgresEngine {
 
     /// A connection to our database with the session that every check begins with.
     fn settled(&self) -> Result<Wire, String> {
-        let mut wire = self.host.connect(self.database.as_deref())?;
+        let mut wire = self.host.connect_to(self.database.as_deref().unwrap_or_default())?;
         self.settle(&mut wire)?;
         Ok(wire)
     }
@@ -201,7 +217,7 @@ impl PostgresEngine {
     fn connect_patiently(&self) -> Result<Wire, String> {
         let start = Instant::now();
         loop {
-            match self.host.connect(None) {
+            match self.host.connect() {
                 Err(_) if self.is_waited_for() && start.elapsed() < CONNECT_LIMIT => {
                     std::thread::sleep(Duration::from_millis(200));
                 }
@@ -345,7 +361,7 @@ impl Drop for PostgresEngine {
     fn drop(&mut self) {
         self.wire = None;
         if let (true, Some(database)) = (self.host.is_remote(), self.database.take())
-            && let Ok(mut wire) = self.host.connect(None)
+            && let Ok(mut wire) = self.host.connect()
         {
             let _ = self.host.drop(&mut wire, &database);
         }
@@ -354,7 +370,7 @@ impl Drop for PostgresEngine {
 
 /// The names of all databases of a server.
 fn databases(product: &'static Product, url: &ServerUrl) -> Result<Vec<String>, String> {
-    let mut wire = Host::reach(product, url).connect(None)?;
+    let mut wire = Host::reach(product, url).connect()?;
     // Of a process that was killed in the middle of it. Relatives may not know the view, and need not.
     own::wait_until_made(|create| {
         let running = format!(

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use super::told;
 use super::wire::{Address, Login, Wire};
 use crate::EngineError;
 use crate::confine::{Confinement, User};
@@ -16,7 +17,9 @@ use crate::server::{Home, Server, copy_tree};
 use crate::tls::{Mode, Tls};
 
 /// The superuser of private servers, who may log in without a password.
-const USER: &str = "postgres";
+const SUPERUSER: &str = "postgres";
+/// As whom statements under test run on PostgreSQL. It owns the databases that are made for it, and may do nothing else.
+const ROLE: &str = "dissent";
 /// Where an installation keeps its programs, and the data directory that servers begin with.
 pub const PROGRAMS: &str = "native";
 pub const TEMPLATE: &str = "template";
@@ -98,6 +101,7 @@ pub struct Private {
     server: Server,
     _home: Home,
     address: Address,
+    role: Option<&'static str>,
 }
 
 impl Private {
@@ -110,7 +114,7 @@ impl Private {
     ) -> Result<Private, EngineError> {
         if let Some(launch) = Launch::at(product, installation) {
             let (Launched { server, home, reach }, _) = launch.start(|reach| knock(product, reach))?;
-            return Ok(Private { server, _home: home, address: address(&reach) });
+            return Ok(Private { server, _home: home, address: address(&reach), role: None });
         }
         let failed = not_started(name);
         let home = Home::create("postgres", ROOM)?;
@@ -125,12 +129,21 @@ impl Private {
         let mut server =
             Server::start(command, confinement(user), &log).map_err(|error| failed(error.to_string()))?;
         let reach = Reach::Socket(data.join(".s.PGSQL.5432"));
-        server.until_ready(START_LIMIT, || knock(product, &reach)).map_err(failed)?;
-        Ok(Private { server, _home: home, address: address(&reach) })
+        let mut wire = server.until_ready(START_LIMIT, || knock(product, &reach)).map_err(&failed)?;
+        // The settings of a server that nobody else uses are no secret.
+        let create = format!("CREATE ROLE {ROLE} LOGIN IN ROLE pg_read_all_settings");
+        told(wire.query(&create, 0)).map_err(failed)?;
+        Ok(Private { server, _home: home, address: address(&reach), role: Some(ROLE) })
     }
 
     pub fn address(&self) -> &Address {
         &self.address
+    }
+
+    /// As whom statements under test run.
+    pub fn user(&self, product: &Product) -> Login {
+        let login = login(product);
+        Login { user: self.role.map_or(login.user.clone(), str::to_string), ..login }
     }
 
     /// Why the server is gone, in its own words, if it has any.
@@ -189,7 +202,7 @@ pub fn make_template(installation: &Path, name: &str) -> Result<(), EngineError>
         user.own(&data).map_err(trouble)?;
     }
     let mut command = Command::new(programs.join("bin/initdb"));
-    command.arg("-D").arg(&data).args(["-U", USER, "-A", "trust", "--no-locale", "-E", "UTF8", "-N"]);
+    command.arg("-D").arg(&data).args(["-U", SUPERUSER, "-A", "trust", "--no-locale", "-E", "UTF8", "-N"]);
     command.current_dir(&data);
     let log = home.path().join("log");
     let mut initdb = Server::start(command, confinement(user), &log).map_err(trouble)?;

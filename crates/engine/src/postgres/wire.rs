@@ -40,6 +40,7 @@ impl Address {
 }
 
 /// As whom to speak to a server.
+#[derive(Clone)]
 pub struct Login {
     pub user: String,
     pub password: Option<String>,

@@ -117,7 +117,7 @@ fn postgres(target: &str) -> Suite {
             "SELECT name, setting FROM pg_settings WHERE name NOT LIKE 'plpgsql.%' ORDER BY name",
             "SELECT nspname FROM pg_namespace WHERE nspname NOT LIKE 'pg_%' ORDER BY 1",
             "SELECT (SELECT COUNT(*) FROM pg_class), (SELECT COUNT(*) FROM pg_proc), (SELECT COUNT(*) FROM pg_type), \
-             (SELECT COUNT(*) FROM pg_operator), (SELECT COUNT(*) FROM pg_statistic), (SELECT COUNT(*) FROM \
+             (SELECT COUNT(*) FROM pg_operator), (SELECT COUNT(*) FROM pg_stats), (SELECT COUNT(*) FROM \
              pg_statistic_ext), (SELECT COUNT(*) FROM pg_prepared_statements)",
         ],
         server: Some(|engine| value(engine, "SELECT pg_backend_pid()").as_int().unwrap() as libc::pid_t),
