@@ -460,8 +460,12 @@ fn create_default(target: &str) -> anyhow::Result<PathBuf> {
     bail!("too many campaigns started in this second; choose a directory with --out")
 }
 
-/// What is no letter or digit becomes a dash, but never several in a row.
+/// What is no letter or digit becomes a dash, but never several in a row. Of a server, only what it is: directories are
+/// shown to others, who need not know its host and user.
 pub(crate) fn file_name_safe(target: &str) -> String {
+    if let Some((engine, _)) = target.split_once("://") {
+        return format!("{}-server", file_name_safe(engine));
+    }
     let safe = |c: char| if c.is_ascii_alphanumeric() || "._".contains(c) { c } else { '-' };
     let mut name: String = target.chars().map(safe).collect();
     while name.contains("--") {
@@ -535,7 +539,8 @@ mod tests {
     fn targets_become_file_names() {
         assert_eq!(file_name_safe("sqlite@3.30.1"), "sqlite-3.30.1");
         assert_eq!(file_name_safe("../../etc"), "etc");
-        assert_eq!(file_name_safe("postgres://host:5433/"), "postgres-host-5433");
+        assert_eq!(file_name_safe("postgres://me@host:5433/"), "postgres-server");
+        assert_eq!(file_name_safe("clickhouse+http://host/"), "clickhouse-http-server");
         let long = format!("sqlite:path=/{}/libsqlite3.so", "x".repeat(300));
         assert!(file_name_safe(&long).len() <= 60 && file_name_safe(&long).ends_with("libsqlite3.so"));
     }

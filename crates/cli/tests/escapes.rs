@@ -2,7 +2,8 @@
 //! seed (`hunt --seeds`), a finding (`replay`) and the prompt (`shell`). Prints a matrix of how each ended.
 //!
 //! *refused*: Dissent did not run it. *confined*: the engine got it, and had no way to do it. What a hunt generates
-//! itself is not tried: no generated statement is of these kinds.
+//! itself is not tried: no generated statement is of these kinds. `crates/engine/tests/walls.rs` tries the engines' own
+//! walls.
 
 mod support;
 
@@ -76,6 +77,57 @@ const POSTGRES_SERVER: &[Escape] = &[
     ("load", "LOAD '{secret}'"),
 ];
 
+/// Ways out of engines of our own: those on Dissent's list, and some that only the engine itself stops.
+const SQLITE: &[Escape] = &[
+    ("attach", "ATTACH '{loot}' AS a1"),
+    ("vacuum into", "VACUUM INTO '{loot}'"),
+    ("load extension", "SELECT load_extension('{secret}')"),
+    ("temporary files", "PRAGMA temp_store_directory = '{loot}'"),
+];
+
+const DUCKDB: &[Escape] = &[
+    ("copy to file", "COPY t0 TO '{loot}'"),
+    ("copy from file", "COPY t0 FROM '{secret}'"),
+    ("read_csv", "CREATE TABLE t1 AS SELECT * FROM read_csv_auto('{secret}')"),
+    ("file as a table", "CREATE TABLE t1 AS SELECT * FROM '{secret}'"),
+    ("attach", "ATTACH '{loot}' AS a1"),
+    ("export", "EXPORT DATABASE '{loot}'"),
+    ("install", "INSTALL httpfs"),
+    ("open the wall", "SET enable_external_access = true"),
+    ("query log", "SET log_query_path = '{loot}'"),
+];
+
+const POSTGRES: &[Escape] = &[
+    ("copy to file", "COPY t0 TO '{loot}'"),
+    ("copy from file", "COPY t0 FROM '{secret}'"),
+    ("copy to program", "COPY t0 TO PROGRAM 'touch {loot}'"),
+    ("read file", "CREATE TABLE t1 AS SELECT \"pg_read_file\"('{secret}') AS c0"),
+    ("large object", "SELECT lo_export(lo_import('{secret}'), '{loot}')"),
+    ("extension", "CREATE EXTENSION dblink"),
+    ("alter system", "ALTER SYSTEM SET log_directory = '{loot}'"),
+    ("become superuser", "SET SESSION AUTHORIZATION postgres"),
+    ("tablespace", "CREATE TABLESPACE s1 LOCATION '{loot}'"),
+];
+
+const MYSQL: &[Escape] = &[
+    ("into outfile", "SELECT 1 INTO OUTFILE '{loot}'"),
+    ("load data", "LOAD DATA INFILE '{secret}' INTO TABLE t0"),
+    ("load_file", "CREATE TABLE t1 (c0 BLOB NOT NULL) AS SELECT LOAD_FILE('{secret}') AS c0"),
+    ("data directory", "CREATE TABLE t1 (c0 INT) ENGINE=MyISAM DATA DIRECTORY='{loot}'"),
+    ("install", "INSTALL PLUGIN x SONAME 'x.so'"),
+    ("general log", "SET GLOBAL general_log_file = '{loot}'"),
+    ("take more rights", "GRANT FILE ON *.* TO CURRENT_USER"),
+];
+
+const CLICKHOUSE: &[Escape] = &[
+    ("write a file", "INSERT INTO FUNCTION file('{loot}', 'CSV', 'c0 Int64') VALUES (1)"),
+    ("read a file", "INSERT INTO t0 SELECT * FROM file('{secret}', 'CSV', 'c0 Int64')"),
+    ("into outfile", "SELECT 1 INTO OUTFILE '{loot}'"),
+    ("file engine", "CREATE TABLE t1 (c0 Int64) ENGINE = File(CSV, '{loot}')"),
+    ("backup", "BACKUP TABLE t0 TO File('{loot}')"),
+    ("url", "INSERT INTO t0 SELECT * FROM url('http://127.0.0.1:1/', 'CSV', 'c0 Int64')"),
+];
+
 fn home() -> tempfile::TempDir {
     tempfile::Builder::new().prefix("escapes").tempdir().unwrap()
 }
@@ -137,14 +189,10 @@ impl<'a> Attack<'a> {
 
     /// By every road.
     fn run(&self) -> Outcomes {
-        let [scripts, seeds] = [self.by_script(), self.by_seed()];
-        let mut outcomes = Outcomes::new();
-        for (at, (name, escape)) in self.escapes.iter().enumerate() {
-            let (finding, shell) = (self.by_finding(escape), self.by_shell(escape));
-            outcomes.insert(name, [scripts[at], seeds[at], finding, shell]);
-            assert!(self.loot.is_safe(), "{}: {name}", self.target);
-        }
-        outcomes
+        let (scripts, seeds, shell) = (self.by_script(), self.by_seed(), self.by_shell());
+        let findings = self.by_findings();
+        let roads = |at: usize| [scripts[at], seeds[at], findings[at], shell[at]];
+        self.escapes.iter().enumerate().map(|(at, (name, _))| (*name, roads(at))).collect()
     }
 
     fn by_script(&self) -> Vec<&'static str> {
@@ -180,12 +228,29 @@ impl<'a> Attack<'a> {
         (0..self.escapes.len()).map(told).collect()
     }
 
-    fn by_finding(&self, escape: &str) -> &'static str {
+    /// Each in a process of its own, two at a time.
+    fn by_findings(&self) -> Vec<&'static str> {
+        let mut outcomes = Vec::new();
+        for pair in self.escapes.chunks(2) {
+            let ended: Vec<_> = std::thread::scope(|scope| {
+                let started: Vec<_> =
+                    pair.iter().map(|(name, escape)| scope.spawn(|| self.by_finding(name, escape))).collect();
+                started.into_iter().map(|thread| thread.join().unwrap()).collect()
+            });
+            outcomes.extend(ended);
+            assert!(self.loot.is_safe(), "{}: {pair:?}", self.target);
+        }
+        outcomes
+    }
+
+    fn by_finding(&self, name: &str, escape: &str) -> &'static str {
         let escape = self.loot.fill(escape);
         let mut finding = norec_finding(&[self.table, "INSERT INTO t0 VALUES (1)", &escape]);
         (finding.target, finding.dialect) = (self.dialect.to_string(), self.dialect.to_string());
-        let path = support::write_finding(self.place.path(), &finding);
-        let said = run(dissent(self.place.path()).arg("replay").arg(path).args(["--target", self.target]));
+        let place = self.place.path().join(name.replace(' ', "-"));
+        fs::create_dir(&place).unwrap();
+        let path = support::write_finding(&place, &finding);
+        let said = run(dissent(&place).arg("replay").arg(path).args(["--target", self.target]));
         match said.code {
             Some(2) if said.stderr.contains("a statement of the finding is refused") => "refused",
             Some(2) if said.stdout.contains("fails here") => "confined",
@@ -193,16 +258,24 @@ impl<'a> Attack<'a> {
         }
     }
 
-    /// What stands here alone is the engine's own wall, on one that is ours.
-    fn by_shell(&self, escape: &str) -> &'static str {
-        let typed = format!("{};\n{};\n", self.table, self.loot.fill(escape));
-        let mut command = dissent(self.place.path());
-        let said = run(command.args(["shell", self.target]).write_stdin(typed));
-        match said.stdout.lines().find(|line| line.starts_with("Error: ")) {
-            Some(line) if line.contains("not run: ") => "refused",
-            Some(_) => "confined",
-            None => panic!("{}: {escape} got out\n{}\n{}", self.target, said.stdout, said.stderr),
+    /// All in one shell, each between two lines that tell them apart.
+    fn by_shell(&self) -> Vec<&'static str> {
+        let mut typed = format!("{};\n", self.table);
+        for (_, escape) in self.escapes {
+            typed += &format!("SELECT 'next';\n{};\n", self.loot.fill(escape));
         }
+        let said = run(dissent(self.place.path()).args(["shell", self.target]).write_stdin(typed));
+        assert!(self.loot.is_safe(), "{}: the shell wrote a file\n{}", self.target, said.stdout);
+        let parts: Vec<&str> = said.stdout.split("next").skip(1).collect();
+        assert_eq!(parts.len(), self.escapes.len(), "{}\n{}", said.stdout, said.stderr);
+        let told =
+            |(part, (name, _)): (&&str, &Escape)| match part.lines().find(|line| line.starts_with("Error: "))
+            {
+                Some(line) if line.contains("not run: ") => "refused",
+                Some(_) => "confined",
+                None => panic!("{}: {name} got out\n{}\n{}", self.target, said.stdout, said.stderr),
+            };
+        parts.iter().zip(self.escapes).map(told).collect()
     }
 }
 
@@ -245,8 +318,17 @@ fn encoded(path: &str) -> String {
     path.replace('/', "%2F")
 }
 
+/// The address by which root reaches a server of ours.
+fn root(engine: &str, server: &mut dyn Engine) -> String {
+    let socket = ask(server, "SELECT @@socket");
+    let [Value::Text(socket)] = &socket[..] else { panic!("{socket:?}") };
+    format!("{engine}://root@{}/", encoded(socket))
+}
+
 fn mysql_family(engine: &str) {
-    let Some(mut server) = server(engine) else { return };
+    let Some(mut private) = server(engine) else { return };
+    let address = root(engine, &mut *private);
+    let mut server = Target::parse(&address).unwrap().obtain(&mut |_| {}).unwrap().open().unwrap();
     for sql in [
         "CREATE DATABASE precious",
         "CREATE TABLE precious.gold (c0 INT)",
@@ -254,9 +336,6 @@ fn mysql_family(engine: &str) {
     ] {
         ask(&mut *server, sql);
     }
-    let socket = ask(&mut *server, "SELECT @@socket");
-    let [Value::Text(socket)] = &socket[..] else { panic!("{socket:?}") };
-    let address = format!("{engine}://root@{}/", encoded(socket));
     let mut state = || {
         let users = "SELECT user FROM mysql.user ORDER BY 1";
         let databases = "SELECT schema_name FROM information_schema.schemata ORDER BY 1";
@@ -311,6 +390,45 @@ fn nothing_leaves_a_database_on_a_postgres_server() {
     );
 }
 
+/// On an engine of our own, what Dissent does not refuse the engine itself does.
+fn private(engine: &'static str, escapes: &'static [Escape]) {
+    if server(engine).is_none() {
+        return;
+    }
+    let dialect = engine.split('@').next().unwrap();
+    print(engine, &Attack::new(engine, dialect, escapes).run());
+}
+
+#[test]
+fn nothing_leaves_a_private_sqlite() {
+    private("sqlite", SQLITE);
+}
+
+#[test]
+fn nothing_leaves_a_private_duckdb() {
+    private("duckdb", DUCKDB);
+}
+
+#[test]
+fn nothing_leaves_a_private_postgres() {
+    private("postgres", POSTGRES);
+}
+
+#[test]
+fn nothing_leaves_a_private_mariadb() {
+    private("mariadb", MYSQL);
+}
+
+#[test]
+fn nothing_leaves_a_private_mysql() {
+    private("mysql", MYSQL);
+}
+
+#[test]
+fn nothing_leaves_a_private_clickhouse() {
+    private("clickhouse", CLICKHOUSE);
+}
+
 /// The accounts of docs/servers.md: they may do what a hunt needs, and no more.
 #[test]
 fn the_smallest_account_is_enough() {
@@ -337,11 +455,11 @@ fn the_smallest_account_is_enough() {
     };
     for engine in ["mariadb", "mysql"] {
         let Some(mut server) = server(engine) else { continue };
-        ask(&mut *server, "CREATE USER dissent@localhost");
-        ask(&mut *server, "GRANT ALL ON `dissent\\_%`.* TO dissent@localhost");
-        let socket = ask(&mut *server, "SELECT @@socket");
-        let [Value::Text(socket)] = &socket[..] else { panic!("{socket:?}") };
-        hunt(&format!("{engine}://dissent@{}/", encoded(socket)));
+        let address = root(engine, &mut *server);
+        let mut root = Target::parse(&address).unwrap().obtain(&mut |_| {}).unwrap().open().unwrap();
+        ask(&mut *root, "CREATE USER tester@localhost");
+        ask(&mut *root, "GRANT ALL ON `dissent\\_%`.* TO tester@localhost");
+        hunt(&address.replace("root@", "tester@"));
     }
     let Some(mut server) = server("postgres") else { return };
     let sockets = ask(&mut *server, "SHOW unix_socket_directories");

@@ -280,22 +280,29 @@ fn known_bugs_and_catalogs() {
         fs::write(&path, text).unwrap();
         let _ = all_known_of("sqlite", &places);
     });
-    let catalog = Catalog {
-        format: 1,
-        dialect: "sqlite".to_string(),
-        engine_version: "3.54.1".to_string(),
-        fingerprint: 1,
-        types: Vec::new(),
-        operations: Vec::new(),
-    };
-    let originals = [serde_json::to_vec(&catalog).unwrap()];
+    let originals = [CATALOG.as_bytes().to_vec()];
+    let whole: Catalog = serde_json::from_str(CATALOG).unwrap();
     try_out("a catalog", &originals, |text, rng| {
-        if let Ok(catalog) = serde_json::from_slice::<Catalog>(&damaged(text, rng)) {
-            let mut dialect = sqlite();
-            dialect.learn(&catalog);
+        if let Ok(mut catalog) = serde_json::from_slice::<Catalog>(&damaged(text, rng)) {
+            sqlite().learn(&catalog);
+            catalog.keep_common(&whole);
+            whole.clone().keep_common(&catalog);
         }
     });
 }
+
+/// An operation of every kind.
+const CATALOG: &str = r#"{"format": 4, "dialect": "sqlite", "engine_version": "3.54.1", "fingerprint": 7, "types": [
+  {"name": "TEXT", "kind": "text", "values": ["abc", "", "1.5"], "plain": true, "comparable": true, "ordered": true},
+  {"name": "INTEGER", "kind": "int", "values": ["3", "0"], "plain": true, "comparable": true, "ordered": true}
+], "operations": [
+  {"kind": "function", "name": "abs", "signatures": [{"args": [{"types": [0, 1]}], "fragile": true}], "indexable": true},
+  {"kind": "function", "name": "bm25", "unusable": {"why": "denied", "detail": "needs a virtual table"}},
+  {"kind": "operator", "name": "+ {}", "form": "+ {}", "signatures": [{"args": [{"types": [0, 1]}]}]},
+  {"kind": "cast", "name": "TEXT to TEXT", "form": "CAST({} AS TEXT)", "signatures": [{"args": [{"types": [0]}], "returns": 0}]},
+  {"kind": "aggregate", "name": "count", "signatures": [{"args": [], "returns": 1}]},
+  {"kind": "window", "name": "cume_dist", "signatures": [{"args": [], "returns": 1}]}
+]}"#;
 
 /// Eight thousand conditions used to end the whole check.
 #[test]

@@ -13,6 +13,7 @@ use dissent_core::dialect::Dialect;
 use dissent_core::finding::{Finding, History};
 use dissent_core::triage::{Chronicle, Status};
 
+use super::show_script;
 use crate::args::BisectArgs;
 use crate::numbers::counted;
 use crate::progress::LiveLine;
@@ -26,6 +27,7 @@ fn of_finding(args: &BisectArgs) -> anyhow::Result<u8> {
     let mut finding = record::read(&directory)?;
     let versions = versions(args, &finding.dialect)?;
     let names = names(&versions);
+    show(&finding, args)?;
     // Files in a directory may be other builds next time; a revision stays what it is.
     let by_revision = args.builds.as_ref().is_some_and(|builds| !Path::new(builds).is_dir());
     let chronicle = match by_revision {
@@ -72,6 +74,7 @@ fn of_campaign(args: &BisectArgs) -> anyhow::Result<u8> {
     let mut findings: Vec<Finding> = findings.collect::<anyhow::Result<_>>()?;
     let versions = versions(args, &about.dialect)?;
     let names = names(&versions);
+    findings.iter().try_for_each(|finding| show(finding, args))?;
     let dated: Vec<&Finding> = findings.iter().collect();
     let chronicles = date(&dated, &versions, &config(args), &mut LiveLine::new())?;
     let mut dated = 0;
@@ -98,6 +101,16 @@ fn of_campaign(args: &BisectArgs) -> anyhow::Result<u8> {
         bugs.len()
     )?;
     Ok(if dated > 0 { crate::FOUND } else { crate::NOTHING_FOUND })
+}
+
+/// What is about to run.
+fn show(finding: &Finding, args: &BisectArgs) -> anyhow::Result<()> {
+    let place = match args.builds {
+        Some(_) => "your builds".to_string(),
+        None => format!("versions of {}", finding.dialect),
+    };
+    show_script(finding, &place, &Dialect::load(&finding.dialect, &finding.engine_version)?);
+    Ok(())
 }
 
 fn config(args: &BisectArgs) -> Config {

@@ -24,6 +24,7 @@ use std::io::Write as _;
 
 use anyhow::bail;
 use dissent_campaign::{Observer, Tested, target_in_file};
+use dissent_core::dialect::Dialect;
 use dissent_core::finding::Finding;
 use dissent_core::oracle;
 use dissent_core::render::to_sql;
@@ -54,19 +55,17 @@ pub fn run(command: Command) -> anyhow::Result<u8> {
     }
 }
 
-/// Says what a finding will run before it does: it may have come from somebody else.
-fn show_script(finding: &Finding, tested: &Tested) -> anyhow::Result<()> {
+/// Says what a finding will run, and where, before it does: it may have come from somebody else.
+fn show_script(finding: &Finding, place: &str, dialect: &Dialect) {
     // Without its oracle nothing will run.
     if crate::verbosity::is_quiet() || oracle::by_name(&finding.case.subject.oracle).is_none() {
-        return Ok(());
+        return;
     }
-    let dialect = tested.dialect()?;
     let statements = finding.case.setup.iter().chain(&finding.case.subject.tests);
-    let mut script = format!("running on {}:\n", tested.target);
-    statements.for_each(|statement| script += &format!("  {};\n", to_sql(statement, &dialect)));
+    let mut script = format!("running on {place}:\n");
+    statements.for_each(|statement| script += &format!("  {};\n", to_sql(statement, dialect)));
     // Nobody listens: no reason not to go on.
     let _ = std::io::stderr().write_all(script.as_bytes());
-    Ok(())
 }
 
 /// The engine that a finding was made on, or another one that speaks its dialect.

@@ -58,7 +58,7 @@ fn reduce_one(
     let mut line = LiveLine::new();
     let tested =
         obtain_for(&finding, args.target.as_deref(), args.against.as_deref(), &args.limits, &mut line)?;
-    show_script(&finding, &tested)?;
+    show_script(&finding, &tested.target, &tested.dialect()?);
     let dialect = tested.dialect()?;
     finding.target = tested.public_target.clone();
     finding.engine_version = tested.engine_version.clone();

@@ -21,7 +21,7 @@ pub fn run(args: ReplayArgs) -> anyhow::Result<u8> {
         &args.limits,
         &mut LiveLine::new(),
     )?;
-    show_script(&finding, &tested)?;
+    show_script(&finding, &tested.target, &tested.dialect()?);
     let replayed = replay(&finding, &tested)?;
     let mut out = String::new();
     let _ = writeln!(

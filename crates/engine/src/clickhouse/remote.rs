@@ -9,6 +9,7 @@ use super::errors;
 use super::link::{Link, Question, lost};
 use crate::own;
 use crate::product::Product;
+use crate::tls::Mode;
 use crate::url::ServerUrl;
 
 /// The engine's own limit comes first; a server that does not keep it within this time has hung.
@@ -44,6 +45,14 @@ impl Remote {
             session: own::fresh_name(None),
             broken: false,
         }
+    }
+
+    /// Why a connection would be less than the address asks for.
+    pub fn refusal(url: &ServerUrl) -> Option<String> {
+        (url.tls().mode > Mode::Prefer).then(|| {
+            "Dissent speaks HTTP with ClickHouse, not HTTPS: use a tunnel to the server, and no sslmode"
+                .to_string()
+        })
     }
 
     fn ask(&mut self, question: &Question) -> Result<Vec<u8>, SqlError> {
@@ -146,6 +155,9 @@ pub fn drop_database(product: &Product, url: &ServerUrl, name: &str) -> Result<(
 }
 
 fn ask(product: &Product, url: &ServerUrl, sql: &str) -> Result<String, String> {
+    if let Some(refusal) = Remote::refusal(url) {
+        return Err(refusal);
+    }
     let question = Question { sql, format: "TabSeparated", parameters: &[], limit: PATIENCE };
     let answer = Remote::new(product, url).query(&question).map_err(|error| error.message)?;
     Ok(String::from_utf8_lossy(&answer).into_owned())
