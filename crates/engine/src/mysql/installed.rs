@@ -422,7 +422,8 @@ impl Installed {
             _ => self.program()?,
         };
         command.arg("--version").stdin(Stdio::null());
-        self.confinement(User::unprivileged()).apply(&mut command);
+        let user = User::unprivileged().filter(|user| !self.listens() || user.reaches(&self.root));
+        self.confinement(user).apply(&mut command);
         let output = command.output().map_err(|error| self.not_started(error))?;
         // It is the first word with a point between digits.
         let text =
