@@ -21,7 +21,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
-use args::Args;
+use args::{Args, Command};
 
 /// Trees come and go for every statement. Kept apart from the engine's own memory, they cost less and
 /// leave the engine's allocator as quick as it is without us (`dissent bench` shows the difference).
@@ -48,6 +48,13 @@ fn main() -> ExitCode {
         );
     }
     dissent_campaign::report_panics();
+    // Other commands leave statements to workers.
+    if matches!(args.command, Command::Shell(_)) {
+        // SAFETY: the thread that hears signals, the first one, is not there yet.
+        if let Err(error) = unsafe { dissent_engine::make_room() } {
+            return explain(&error.into());
+        }
+    }
     if let Err(error) = ending::listen() {
         return explain(&error);
     }

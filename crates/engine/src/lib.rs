@@ -40,4 +40,4 @@ pub use source::Source;
 pub use store::{Available, State, cache_directory, installed_bytes, remove, versions};
 pub use target::{Step, Target};
 pub use url::{hide_password, hide_passwords};
-pub use wall::{Wall, is_possible as wall_is_possible};
+pub use wall::{Wall, is_possible as wall_is_possible, make_room};

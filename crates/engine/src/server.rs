@@ -101,18 +101,27 @@ fn prefix(engine: &str) -> String {
 static ENCLOSURES: OnceLock<[Home; 2]> = OnceLock::new();
 
 /// From now on, homes and temporary files are made inside of these directories, so that nothing else need be writable.
-pub fn enclose() -> io::Result<[PathBuf; 2]> {
+///
+/// # Safety
+///
+/// The process has no other thread: one could read the environment while `TMPDIR` changes.
+pub(crate) unsafe fn enclose() -> io::Result<()> {
     let [memory, disk] = bases();
     sweep(&memory);
     sweep(&disk);
     let here = |base: &Path| Home::create_in(base, &prefix("worker"));
     // Not every machine has the first.
     let enclosures = [here(&memory).or_else(|_| here(&disk))?, here(&disk)?];
-    let paths = [enclosures[0].path.clone(), enclosures[1].path.clone()];
+    // Engines that are libraries look for it themselves.
+    // SAFETY: the caller has made sure that nobody reads the environment.
+    unsafe { std::env::set_var("TMPDIR", &enclosures[1].path) };
     let _ = ENCLOSURES.set(enclosures);
-    // SAFETY: the process has no other thread yet that could read its environment.
-    unsafe { std::env::set_var("TMPDIR", &paths[1]) };
-    Ok(paths)
+    Ok(())
+}
+
+/// The directories that [`enclose`] made.
+pub(crate) fn enclosures() -> Option<[PathBuf; 2]> {
+    ENCLOSURES.get().map(|enclosures| enclosures.each_ref().map(|home| home.path.clone()))
 }
 
 /// Removes the homes of this process, which is about to end without dropping them; their servers are dead.
@@ -129,10 +138,7 @@ pub fn sweep_all() {
 
 /// Where homes are: in memory, or on disk.
 fn bases() -> [PathBuf; 2] {
-    match ENCLOSURES.get() {
-        Some(enclosures) => enclosures.each_ref().map(|home| home.path.clone()),
-        None => [PathBuf::from(MEMORY), std::env::temp_dir()],
-    }
+    enclosures().unwrap_or_else(|| [PathBuf::from(MEMORY), std::env::temp_dir()])
 }
 
 fn persist(limit: Duration, mut done: impl FnMut() -> bool) {

@@ -112,14 +112,14 @@ impl Wall {
         self
     }
 
-    /// Raises it around this thread and all that it starts, for good; the process should have no other thread yet.
-    /// Servers and temporary files have their own directories from now on, which [`leave`](crate::leave) removes.
-    /// `false`: the kernel cannot do it.
+    /// Raises it around this thread and all that it starts, for good, once there is [room](make_room) behind it. `false`:
+    /// the kernel cannot do it.
     pub fn raise(mut self) -> io::Result<bool> {
         // SAFETY: takes numbers only. Programs that are started can gain no rights of others.
         check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) })?;
         let Some(version) = kernel_version() else { return Ok(false) };
-        let enclosures = server::enclose()?;
+        let enclosures =
+            server::enclosures().ok_or_else(|| io::Error::other("no room was made behind the wall"))?;
         let truncate = if version < VERSION_WITH_TRUNCATE { 0 } else { TRUNCATE };
         let all = ((REFER << 1) - 1) | truncate;
         let network = if version < VERSION_WITH_NETWORK || self.network { 0 } else { BIND_TCP | CONNECT_TCP };
@@ -137,6 +137,20 @@ impl Wall {
         }
         rules.enforce()?;
         Ok(true)
+    }
+}
+
+/// Makes the directories that are writable behind the wall: for servers, and for temporary files (`TMPDIR`). Whoever ends
+/// removes them with [`leave`](crate::leave) or [`remove_homes`](crate::remove_homes). Does nothing if there will be no wall.
+///
+/// # Safety
+///
+/// The process has no other thread: one could read the environment while `TMPDIR` changes.
+pub unsafe fn make_room() -> io::Result<()> {
+    match kernel_version() {
+        // SAFETY: as above.
+        Some(_) => unsafe { server::enclose() },
+        None => Ok(()),
     }
 }
 

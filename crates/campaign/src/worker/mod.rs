@@ -133,6 +133,8 @@ fn perform(job: Job, input: StdinLock, events: &mut Events) -> anyhow::Result<()
 
 /// Nothing that an engine is asked to do reaches more than the worker itself needs.
 fn raise_wall(job: &Job) -> anyhow::Result<()> {
+    // SAFETY: a worker has one thread until its engine is opened.
+    unsafe { dissent_engine::make_room() }.context("no directory for a worker")?;
     let mut wall = Wall::around(std::iter::once(&job.source).chain(&job.other));
     if let Task::Hunt(task) = &job.task {
         wall = hunt::let_through(task, wall)?;
