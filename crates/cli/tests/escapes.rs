@@ -215,7 +215,8 @@ impl<'a> Attack<'a> {
 
     fn by_seed(&self) -> Vec<&'static str> {
         let args = ["hunt", self.target, "--seeds", "scripts", "--seeds-only", "--max-cases", "20"];
-        let rest = ["--jobs", "1", "--seed", "1", "--oracles", "norec", "--out", "out"];
+        // Without a seed of randomness it does not wait until all functions are probed.
+        let rest = ["--jobs", "1", "--oracles", "norec", "--out", "out"];
         let said = run(dissent(self.place.path()).args(args).args(rest));
         // On a slow machine there may be no time for a check.
         assert!(matches!(said.code, Some(0..=2)), "{}", said.stderr);
@@ -443,8 +444,6 @@ fn the_smallest_account_is_enough() {
             "30",
             "--oracles",
             "norec,plan",
-            "--seed",
-            "1",
             "--guide",
             "none",
         ];

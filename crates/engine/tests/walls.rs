@@ -141,8 +141,8 @@ struct Loot {
 }
 
 impl Loot {
-    fn new() -> Loot {
-        let directory = tempfile::Builder::new().prefix("walls").tempdir().unwrap();
+    fn new(place: &Path) -> Loot {
+        let directory = tempfile::Builder::new().prefix("walls").tempdir_in(place).unwrap();
         fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o777)).unwrap();
         for name in ["secret", "secret.csv"] {
             fs::write(directory.path().join(name), format!("{SECRET}\n")).unwrap();
@@ -214,11 +214,12 @@ fn attempt(engine: &mut dyn Engine, statements: &[&str], loot: &Loot) -> &'stati
 fn attack_an_engine() {
     let Ok(name) = std::env::var(ENGINE) else { return };
     let behind_kernel = std::env::var(KERNEL).is_ok();
+    let outside = std::env::temp_dir();
     if behind_kernel {
         // SAFETY: the only test of its process, which runs it in its only thread (`--test-threads=1`).
         unsafe { dissent_engine::make_room() }.unwrap();
     }
-    let loot = Loot::new();
+    let loot = Loot::new(&outside);
     let source = Target::parse(&name).unwrap().obtain(&mut |_| {}).unwrap();
     if behind_kernel {
         assert!(Wall::around([&source]).raise().unwrap());

@@ -29,11 +29,12 @@ const TEMPLATE: &str = "template";
 /// In the tree: a server that came with its libraries and a data directory.
 const PACKED: &str = "server";
 
-/// The account that statements under test run as. Reading is not restricted: there is nothing of anybody's to read.
+/// What makes the account that statements under test run as. Reading is not restricted: there is nothing of anybody's to
+/// read.
 const ACCOUNT: [&str; 3] = [
-    "CREATE USER dissent@localhost",
-    "GRANT ALL ON `dissent\\_%`.* TO dissent@localhost",
-    "GRANT SELECT, PROCESS ON *.* TO dissent@localhost",
+    "CREATE USER {account}",
+    "GRANT ALL ON `dissent\\_%`.* TO {account}",
+    "GRANT SELECT, PROCESS ON *.* TO {account}",
 ];
 
 /// They let every account put a table into any directory; with this they pass over DATA DIRECTORY.
@@ -282,8 +283,10 @@ impl Installed {
     fn make_account(&self, root: &Login, reach: &Reach) -> mysql::Result<Login> {
         use mysql::prelude::Queryable;
         let mut conn = root.connect(START_LIMIT)?;
+        // To OceanBase, who comes by its socket comes from nowhere.
+        let account = if self.program == Program::Seekdb { "dissent@'%'" } else { "dissent@localhost" };
         for sql in ACCOUNT {
-            conn.query_drop(sql)?;
+            conn.query_drop(sql.replace("{account}", account))?;
         }
         if self.program == Program::Mysqld {
             // Some settings of the session are not for everyone there. Earlier versions do not know the privilege.
