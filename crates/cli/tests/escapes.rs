@@ -214,8 +214,8 @@ impl<'a> Attack<'a> {
     }
 
     fn by_seed(&self) -> Vec<&'static str> {
-        let args = ["hunt", self.target, "--seeds", "scripts", "--seeds-only", "--max-cases", "20"];
-        // Without a seed of randomness it does not wait until all functions are probed.
+        let args = ["hunt", self.target, "--seeds", "scripts", "--seeds-only", "--time", "10s"];
+        // Limited by time, it does not wait until all functions are probed.
         let rest = ["--jobs", "1", "--oracles", "norec", "--out", "out"];
         let said = run(dissent(self.place.path()).args(args).args(rest));
         // On a slow machine there may be no time for a check.

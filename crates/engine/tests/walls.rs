@@ -252,6 +252,16 @@ fn attacked(engine: &str, kernel: bool) -> Vec<String> {
     outcomes
 }
 
+/// What an engine does in spite of its own wall, so that only the list and the kernel's wall stop it.
+fn has_gap(engine: &str, escape: &str) -> bool {
+    match engine {
+        // As a library it has none.
+        "clickhouse" => true,
+        "oceanbase" => escape == "into dumpfile",
+        _ => engine.starts_with("duckdb@") && ["query log", "profile"].contains(&escape),
+    }
+}
+
 fn got_out(outcome: &str) -> bool {
     outcome.chars().all(char::is_uppercase)
 }
@@ -270,9 +280,7 @@ fn no_statement_leaves_a_private_engine() {
         for (at, (name, _)) in escapes.iter().enumerate() {
             let behind = walled.get(at).map_or("not tried", String::as_str);
             println!("  {name:<26}{:<12}{behind}", alone[at]);
-            // ClickHouse as a library has no wall of its own, and older versions of DuckDB write logs in spite of theirs.
-            let holds = *engine != "clickhouse" && !engine.starts_with("duckdb@");
-            if got_out(behind) || (got_out(&alone[at]) && holds) {
+            if got_out(behind) || (got_out(&alone[at]) && !has_gap(engine, name)) {
                 out.push(format!("{engine}: {name}"));
             }
         }
