@@ -42,9 +42,10 @@ fn processes() -> Vec<(u32, u32, PathBuf)> {
 
 /// The processes that work in the home of a server that this process owns.
 fn servers_of(owner: u32) -> Vec<(u32, PathBuf)> {
-    let home = format!("/dissent-server-{TARGET}-{owner}-");
+    // Of a confined worker it is inside the worker's own.
+    let homes = [format!("/dissent-server-{TARGET}-{owner}-"), format!("/dissent-server-worker-{owner}-")];
     let all = processes().into_iter();
-    all.filter(|(_, _, place)| place.to_string_lossy().contains(&home))
+    all.filter(|(_, _, place)| homes.iter().any(|home| place.to_string_lossy().contains(home)))
         .map(|(pid, _, place)| (pid, place))
         .collect()
 }
