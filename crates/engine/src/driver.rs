@@ -90,6 +90,11 @@ pub(crate) trait Driver: Sync {
         false
     }
 
+    /// Whether what is opened needs programs of this machine, such as Python.
+    fn runs_programs(&self) -> bool {
+        false
+    }
+
     /// The names of all databases on a server.
     fn databases(&self, _product: &'static Product, _url: &ServerUrl) -> Result<Vec<String>, String> {
         Ok(Vec::new())

@@ -87,8 +87,16 @@ impl Wall {
                     wall.readable.extend(url.tls().root);
                 }
                 Location::Local { path, version } => {
-                    let product = product::by_name(&source.engine);
-                    wall.network |= product.is_ok_and(|product| product.driver.listens(path));
+                    if let Ok(product) = product::by_name(&source.engine) {
+                        let server = product.descriptor.server.as_ref();
+                        let by_port = server.is_some_and(|server| server.socket.is_none());
+                        let by_name = server.is_some_and(|server| !server.program.starts_with('{'));
+                        wall.network |= by_port || product.driver.listens(path);
+                        if by_name || product.driver.runs_programs() {
+                            // Python and Java may be anywhere on this machine.
+                            wall.readable.push("/".into());
+                        }
+                    }
                     wall.readable.extend(path.parent().map(Path::to_path_buf));
                     if version.is_none() {
                         // Whatever it needs is loaded with it, from wherever that is.

@@ -30,6 +30,10 @@ impl Driver for Worker {
         true
     }
 
+    fn runs_programs(&self) -> bool {
+        true
+    }
+
     fn kept_in(&self, engine: &str, directory: PathBuf, build: Build) -> Option<PathBuf> {
         (build == Build::Plain).then(|| directory.join(package::fingerprint(engine)))
     }
