@@ -8,7 +8,7 @@ use dissent_core::dialect::{Descriptor, Files};
 
 use crate::driver::{self, Build, Driver};
 use crate::source::{Location, Source};
-use crate::store::package::{self, Package, Release};
+use crate::store::package::{self, Package, Registry, Release};
 use crate::store::{Available, State, Store, Wanted, existing_file};
 use crate::target::Step;
 use crate::url::{ServerUrl, hide_password};

@@ -123,9 +123,6 @@ impl fmt::Display for Step {
                 write!(f, "building {engine}: {done} of {all} packages")
             }
             Step::Preparing { engine } => write!(f, "preparing {engine}"),
-            Step::Building { engine, done, all, .. } => {
-                write!(f, "building {engine}: {done} of {all} packages")
-            }
             Step::Compiling { engine } => write!(f, "compiling {engine} (about half a minute)"),
         }
     }

@@ -59,7 +59,8 @@ impl Host {
     fn start(product: &'static Product, installation: &Path, version: &str) -> Result<Host, EngineError> {
         let name = format!("{} {version}", product.title());
         let private = Private::start(product, installation, &name, version)?;
-        let (address, login, user) = (private.address().clone(), private::login(product), private.user(product));
+        let (address, login, user) =
+            (private.address().clone(), private::login(product), private.user(product));
         let ownership = Ownership::Private {
             private,
             installation: installation.to_path_buf(),

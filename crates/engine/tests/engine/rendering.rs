@@ -214,6 +214,7 @@ fn every_clause_is_accepted() {
                         name: "json_each".into(),
                         args: vec![Expr::text("[1]")],
                         alias: "j0".into(),
+                        columns: Vec::new(),
                     },
                     JoinOn::Nothing,
                 )),
