@@ -168,6 +168,7 @@ impl Bench {
         let dialect = Dialect::load(&self.dialect, engine.version())?;
         // Every hunt begins with nothing.
         let _ = std::fs::remove_dir_all(self.corpus.path());
+        let _ = std::fs::create_dir(self.corpus.path());
         let told = Told::default();
         let mut events = Events::to(Box::new(told.clone()));
         let engines = Engines { engine, other: None };

@@ -196,7 +196,7 @@ impl<'a> Attack<'a> {
     }
 
     fn by_script(&self) -> Vec<&'static str> {
-        let args = ["check", "scripts", "--oracles", "norec", "--target", self.target];
+        let args = ["check", "-v", "scripts", "--oracles", "norec", "--target", self.target];
         let said = run(dissent(self.place.path()).args(args));
         assert!(matches!(said.code, Some(0 | 2)), "{}\n{}", said.stdout, said.stderr);
         assert!(self.loot.is_safe(), "{}: a script wrote a file\n{}", self.target, said.stdout);

@@ -238,12 +238,16 @@ fn a_bisection_goes_over_builds_of_the_users_own() {
     assert!(again.stderr.contains("checked already"), "{}", again.stderr);
     assert_eq!(fs::read_to_string(&built).unwrap(), made);
 
+    // Only what is wrong, not what would run.
+    let refused = |builds: &str| {
+        run(dissent(directory.path()).args(["-q", "bisect"]).arg(&path).args(["--builds", builds]))
+    };
     let empty = directory.path().join("builds");
     fs::create_dir(&empty).unwrap();
-    bisect(&empty.display().to_string()).refused_with("no builds in");
+    refused(&empty.display().to_string()).refused_with("no builds in");
     fs::write(empty.join("libsqlite3-1.so"), "no library").unwrap();
-    bisect(&empty.display().to_string()).refused_with("libsqlite3-1.so");
-    bisect("false").refused_with("failed");
+    refused(&empty.display().to_string()).refused_with("libsqlite3-1.so");
+    refused("false").refused_with("failed");
 }
 
 #[test]

@@ -81,12 +81,14 @@ pub fn compared(tested: &Tested) -> String {
 const MOST_REMARKS: usize = 20;
 
 /// One line per remark, with the place of the first statement that it is about: the most common ones first if there are
-/// many.
+/// many. `-v` tells each script's apart.
 fn remarks(what: &str, check: &ScriptCheck, of: impl Fn(&Read) -> &[(usize, String)], out: &mut String) {
-    let mut places: BTreeMap<String, (usize, usize, u64)> = BTreeMap::new();
+    let mut places: BTreeMap<(usize, String), (usize, usize, u64)> = BTreeMap::new();
     for (script, read) in check.read.iter().enumerate() {
+        let group = if verbosity::is_verbose() { script } else { 0 };
         for (line, remark) in read.iter().flat_map(|read| of(read)) {
-            let (first, at, count) = places.entry(without_place(remark)).or_insert((script, *line, 0));
+            let key = (group, without_place(remark));
+            let (first, at, count) = places.entry(key).or_insert((script, *line, 0));
             (*first, *at) = (*first, *at).min((script, *line));
             *count += 1;
         }
@@ -101,7 +103,7 @@ fn remarks(what: &str, check: &ScriptCheck, of: impl Fn(&Read) -> &[(usize, Stri
         _ => places.sort_by_key(|(_, (script, line, count))| (std::cmp::Reverse(*count), *script, *line)),
     }
     places.truncate(places.len() - hidden);
-    for (remark, (script, line, count)) in places {
+    for ((_, remark), (script, line, count)) in places {
         let name = &check.scripts[script].name;
         let more =
             if count > 1 { format!(" (and {} more like it)", grouped(count - 1)) } else { String::new() };
