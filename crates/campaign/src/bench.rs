@@ -79,9 +79,10 @@ impl Bench {
         let corpus = tempfile::tempdir().context("no directory for what is learned")?;
         let task = HuntTask {
             max_cases: config.max_cases,
+            stretches: vec![config.stretch(0)],
+            shares: false,
             config,
             worker: 0,
-            first_database: 0,
             avoid: Default::default(),
             catalog: catalog.map(|kept| kept.path),
             other_catalog: None,
@@ -172,7 +173,7 @@ impl Bench {
         let told = Told::default();
         let mut events = Events::to(Box::new(told.clone()));
         let engines = Engines { engine, other: None };
-        hunt::run(&self.task, Place::OwnEngine, engines, dialect, writer, &mut events)?;
+        hunt::run(&self.task, Place::OwnEngine, engines, dialect, writer, std::io::empty(), &mut events)?;
         let mut tally = Tally::default();
         read_events(told.0.borrow().as_slice(), |event| {
             if let Event::Progress(part) = event {

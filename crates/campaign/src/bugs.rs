@@ -89,6 +89,17 @@ fn old(finding: &Finding) -> Option<String> {
     Some(format!("also on {baseline}: {signature}"))
 }
 
+impl Bug {
+    /// What makes findings one bug, wherever they were found.
+    pub fn identity(&self) -> String {
+        match (&self.known, &self.signature) {
+            (Some(known), _) => format!("known {known}"),
+            (None, Some(signature)) => serde_json::json!(signature).to_string(),
+            (None, None) => format!("finding {}", self.id),
+        }
+    }
+}
+
 /// The name of a finding that is on disk.
 pub fn id(directory: &Path) -> String {
     directory.file_name().unwrap_or_default().to_string_lossy().into_owned()
@@ -145,10 +156,10 @@ impl Bugs {
         self.list.push(bug);
     }
 
-    /// The bug was found again, perhaps by a smaller example in the place of the one that was kept.
-    pub fn count(&mut self, at: usize, smaller: Option<&Bug>) -> &Bug {
+    /// The bug was found again so many times, perhaps by a smaller example in the place of the one that was kept.
+    pub fn count(&mut self, at: usize, times: u64, smaller: Option<&Bug>) -> &Bug {
         let known = &mut self.list[at];
-        known.count += 1;
+        known.count += times;
         if let Some(smaller) = smaller {
             (known.oracle, known.class) = (smaller.oracle.clone(), smaller.class);
             known.title.clone_from(&smaller.title);
@@ -193,7 +204,7 @@ mod tests {
         assert!(matches!(bugs.sort(&bug(Some("a"), 40)), Sorted::Again(0)));
         let smaller = bug(Some("a"), 30);
         assert!(matches!(bugs.sort(&smaller), Sorted::Smaller(0)));
-        let kept = bugs.count(0, Some(&smaller));
+        let kept = bugs.count(0, 1, Some(&smaller));
         assert_eq!((kept.count, kept.tokens), (2, 30));
     }
 

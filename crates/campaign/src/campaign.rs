@@ -16,6 +16,7 @@ use crate::config::Config;
 use crate::counted::Counted;
 use crate::known::known_of;
 use crate::observer::Observer;
+use crate::share::{Alone, Share};
 use crate::store::{self, CampaignFile, Position, Store};
 use crate::summary::Summary;
 use crate::supervisor::{Controls, Plan, Supervisor};
@@ -48,7 +49,12 @@ pub struct Campaign {
     plan: Plan,
     store: Store,
     controls: Controls,
+    share: Option<Box<dyn Share>>,
 }
+
+/// How a campaign joins others: it is told what would be hunted, under a target that names no server's address, and may
+/// refuse.
+pub type Join<'a> = &'a mut dyn FnMut(&CampaignFile) -> anyhow::Result<Box<dyn Share>>;
 
 impl Campaign {
     /// A campaign with the options of [`Config::default`], to be changed one by one.
@@ -59,8 +65,18 @@ impl Campaign {
     /// Prepares a campaign. Everything that can be wrong with its configuration is found here, before anything is
     /// written. Findings go to `out`, which must not exist or be empty; without it to a new directory in `dissent-out`.
     pub fn start(
+        config: Config,
+        out: Option<&Path>,
+        observer: &mut dyn Observer,
+    ) -> anyhow::Result<Campaign> {
+        Campaign::start_joined(config, out, None, observer)
+    }
+
+    /// The same, perhaps as one of several machines.
+    pub fn start_joined(
         mut config: Config,
         out: Option<&Path>,
+        join: Option<Join>,
         observer: &mut dyn Observer,
     ) -> anyhow::Result<Campaign> {
         config.settle()?;
@@ -73,12 +89,14 @@ impl Campaign {
         config.baseline = tested.baseline.as_ref().map(|baseline| baseline.target.clone());
         config.oracles = suitable(&config.oracles, &tested, observer)?;
         let plan = prepare(config, tested, None, observer)?;
-        let store = Store::create(out, &CampaignFile::new(&plan.config, &plan.tested))?;
+        let file = CampaignFile::new(&plan.config, &plan.tested);
+        let share = joined(&plan, &file, join)?;
+        let store = Store::create(out, &file)?;
         // Workers append to their logs, because a replacement continues the log: start empty.
         for path in (0..plan.config.jobs).filter_map(|worker| plan.config.statement_log(worker)) {
             File::create(&path).with_context(|| format!("cannot write statements to {}", path.display()))?;
         }
-        Ok(Campaign::new(plan, store))
+        Ok(Campaign::new(plan, store, share))
     }
 
     /// Prepares to resume a campaign that was killed or has ended, after the databases it has visited and with all its
@@ -87,6 +105,16 @@ impl Campaign {
     pub fn resume(
         directory: &Path,
         change: impl FnOnce(&mut Config),
+        observer: &mut dyn Observer,
+    ) -> anyhow::Result<Campaign> {
+        Campaign::resume_joined(directory, change, None, observer)
+    }
+
+    /// The same, perhaps as one of several machines.
+    pub fn resume_joined(
+        directory: &Path,
+        change: impl FnOnce(&mut Config),
+        join: Option<Join>,
         observer: &mut dyn Observer,
     ) -> anyhow::Result<Campaign> {
         let shown = directory.display();
@@ -131,11 +159,12 @@ impl Campaign {
         let position = store::read_position(directory)?.unwrap_or_else(|| Position::start(&config));
         let earlier = store::read_counts(directory)?;
         let plan = prepare(config, tested, Some(position), observer)?;
-        Ok(Campaign::new(Plan { earlier, ..plan }, store))
+        let share = joined(&plan, &file, join)?;
+        Ok(Campaign::new(Plan { earlier, ..plan }, store, share))
     }
 
-    fn new(plan: Plan, store: Store) -> Campaign {
-        Campaign { plan, store, controls: Controls::default() }
+    fn new(plan: Plan, store: Store, share: Option<Box<dyn Share>>) -> Campaign {
+        Campaign { plan, store, controls: Controls::default(), share }
     }
 
     /// Its configuration.
@@ -170,7 +199,9 @@ impl Campaign {
     ///
     /// If the campaign could not run. An error that ends it later is part of its outcome.
     pub fn run(self, observer: &mut dyn Observer) -> anyhow::Result<Outcome> {
-        let mut supervisor = Supervisor::new(&self.plan, &self.store, observer, &self.controls);
+        let share =
+            self.share.unwrap_or_else(|| Box::new(Alone::visiting(self.plan.stretches().into_iter())));
+        let mut supervisor = Supervisor::new(&self.plan, &self.store, observer, &self.controls, share);
         let ended = supervisor.run();
         let results = supervisor.results();
         if let Err(error) = self.plan.tested.place.leave() {
@@ -181,13 +212,21 @@ impl Campaign {
             // An error after a night of hunting must not lose the night's figures.
             ended => {
                 let Plan { config, tested, .. } = &self.plan;
-                let summary = Summary::new(config, tested, &results);
+                let summary = Summary::new(config, &tested.into(), &results);
                 let written = self.store.write_counts(&results.counted);
                 let written = written.and(self.store.write_summary(&summary));
                 Ok(Outcome { bugs: results.bugs, summary, trouble: ended.and(written).err() })
             }
         }
     }
+}
+
+/// Joins others, if it is to.
+fn joined(plan: &Plan, file: &CampaignFile, join: Option<Join>) -> anyhow::Result<Option<Box<dyn Share>>> {
+    let Some(join) = join else { return Ok(None) };
+    let mut shared = CampaignFile { id: file.id, ..CampaignFile::new(&plan.config, &plan.tested) };
+    shared.config.target = plan.tested.public_target.clone();
+    join(&shared).map(Some)
 }
 
 /// Another version of a campaign that is resumed: as it is typed, or as the file names it.

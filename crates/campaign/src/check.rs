@@ -18,6 +18,7 @@ use crate::known::known_of;
 use crate::observer::{Doing, Observer, Step};
 use crate::pool::{self, Heard};
 use crate::scripts;
+use crate::share::alone;
 use crate::store::{CampaignFile, Store};
 use crate::tested::Tested;
 use crate::worker::protocol::{Difference, Event, Label, OracleTally, Script, ScriptsTask, Tally, Task};
@@ -173,7 +174,7 @@ impl ScriptCheck {
     pub fn keep(&self, out: &Path, observer: &mut dyn Observer) -> anyhow::Result<Vec<Bug>> {
         let known = known_of(self.tested.dialect_name(), &self.tested.engine_version, &self.config.known)?;
         let store = Store::create(Some(out), &CampaignFile::new(&self.config, &self.tested))?;
-        let mut intake = Intake::new(&self.config, &self.tested, &known, &store);
+        let mut intake = Intake::new(&self.config, &self.tested, &known, &store, alone());
         for found in &self.findings {
             intake.take(found.clone(), 0, observer)?;
             while intake.waiting() > 0 {

@@ -13,6 +13,7 @@ use dissent_core::seeds;
 use serde::{Deserialize, Serialize};
 
 use crate::scripts::{self, Seed};
+use crate::stretch::{Shard, Stretch};
 
 /// Everything a campaign is to do. What is learned when it starts (the engine's version, its functions,
 /// its known bugs) is not part of this.
@@ -37,12 +38,18 @@ pub struct Config {
     /// Wait until the engine's functions are known, so that the seed alone decides what is drawn. Without this, and
     /// without `max_cases`, the first hunt of a version begins while they are probed.
     pub repeatable: bool,
+    /// The part of the databases that is visited here, if others visit the rest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Shard>,
     /// How many worker processes hunt.
     pub jobs: u64,
     /// When to stop; none: when interrupted.
     pub time: Option<Duration>,
     /// Stop after this many cases, shared evenly among the workers.
     pub max_cases: Option<u64>,
+    /// Visit only the databases with smaller numbers than this: all shards and workers together visit so many.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_databases: Option<u64>,
     /// Stop after this many bugs that are not known.
     pub max_findings: Option<u64>,
     /// A statement that runs longer is a finding of class hang; at least three seconds.
@@ -91,9 +98,11 @@ impl Default for Config {
             oracles: vec!["all".to_string()],
             seed: random(),
             repeatable: false,
+            shard: None,
             jobs: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64),
             time: None,
             max_cases: None,
+            max_databases: None,
             max_findings: None,
             hang_limit: Duration::from_secs(10),
             worker_memory: 4 << 30,
@@ -167,6 +176,12 @@ impl Config {
         self.max_cases.map(|cases| cases / self.jobs + u64::from(worker < cases % self.jobs))
     }
 
+    /// The databases of one worker of this machine.
+    pub(crate) fn stretch(&self, worker: u64) -> Stretch {
+        let Shard { index, count } = self.shard.unwrap_or(Shard { index: 0, count: 1 });
+        Stretch { first: index + count * worker, step: count * self.jobs, end: self.max_databases }
+    }
+
     /// One file per worker: their statements have no common order.
     pub(crate) fn statement_log(&self, worker: u64) -> Option<PathBuf> {
         let path = self.log_statements.as_ref()?;
@@ -238,6 +253,27 @@ mod tests {
         expected.extend(["a", "b", "c", "d"]);
         expected.sort();
         assert_eq!(all, expected);
+    }
+
+    /// Whatever number of workers each has.
+    #[test]
+    fn shards_of_one_seed_never_visit_the_same_database() {
+        let shard = |index, jobs| Config {
+            shard: Some(Shard { index, count: 3 }),
+            jobs,
+            max_databases: Some(100),
+            ..Config::default()
+        };
+        let shards = [shard(0, 1), shard(1, 4), shard(2, 2)];
+        let workers =
+            |config: &Config| (0..config.jobs).flat_map(|worker| config.stretch(worker)).collect::<Vec<_>>();
+        let mut visited: Vec<u64> = shards.iter().flat_map(workers).collect();
+        visited.sort();
+        assert_eq!(visited, (0..100).collect::<Vec<_>>());
+        // Four machines with one worker visit what one machine with four does.
+        let one = Config { jobs: 4, ..Config::default() };
+        let four = |index| Config { shard: Some(Shard { index, count: 4 }), jobs: 1, ..Config::default() };
+        assert!((0..4).all(|at| one.stretch(at) == four(at).stretch(0)));
     }
 
     #[test]

@@ -9,15 +9,16 @@ use std::time::Duration;
 
 use dissent_core::dialect::Dialect;
 use dissent_core::finding::Finding;
-use dissent_core::report;
 use dissent_core::report::numbers::counted;
 use dissent_core::triage::known::{Known, explains};
 
-use crate::bugs::{Bug, Bugs, Sorted, id};
+use crate::bugs::{Bug, Bugs, id};
 use crate::config::{Allowance, Config};
-use crate::observer::{Observer, Stage, Staged};
+use crate::observer::{Observer, Stage};
 use crate::record;
 use crate::reducer::{Baseline, Job, Reduced, Watcher};
+use crate::share::{SharedBug, Sharing};
+use crate::sorter::Sorter;
 use crate::store::{self, Store};
 use crate::tested::Tested;
 use crate::worker::protocol::Difference;
@@ -26,16 +27,16 @@ use crate::worker::protocol::Difference;
 /// are counted but not saved: they are very likely bugs that already wait in it.
 const MOST_WAITING: usize = 500;
 
+/// More findings than these that wait here are offered to others who have nothing to reduce.
+const MOST_OWN: usize = 4;
+
 pub struct Intake<'a> {
     tested: &'a Tested,
-    known: &'a [Known],
-    store: &'a Store,
+    sorter: Sorter<'a>,
     max_findings: Option<u64>,
-    keep_duplicates: bool,
     /// None if findings are shown as they are.
     queue: Option<Queue>,
     reduced: Receiver<News>,
-    bugs: Bugs,
     /// On disk and not reduced yet.
     waiting: Vec<Pending>,
     /// With the reducer, which gets one at a time, so that the next can be chosen by what was learned.
@@ -51,19 +52,28 @@ pub struct Intake<'a> {
 }
 
 impl<'a> Intake<'a> {
-    pub fn new(config: &Config, tested: &'a Tested, known: &'a [Known], store: &'a Store) -> Intake<'a> {
+    pub fn new(
+        config: &Config,
+        tested: &'a Tested,
+        known: &'a [Known],
+        store: &'a Store,
+        share: Sharing,
+    ) -> Intake<'a> {
         let (sender, reduced) = channel();
         let queue =
             config.reduce.map(|allowance| Queue::start(tested, store.dialect().clone(), allowance, sender));
         Intake {
             tested,
-            known,
-            store,
+            sorter: Sorter {
+                known,
+                store,
+                share,
+                keep_duplicates: config.keep_duplicates,
+                bugs: Bugs::default(),
+            },
             max_findings: config.max_findings,
-            keep_duplicates: config.keep_duplicates,
             queue,
             reduced,
-            bugs: Bugs::default(),
             waiting: Vec::new(),
             under_way: None,
             paused: false,
@@ -84,36 +94,42 @@ impl<'a> Intake<'a> {
 
     /// The bugs so far, also those that were known.
     pub fn bugs(&self) -> &[Bug] {
-        self.bugs.list()
+        self.sorter.bugs.list()
     }
 
     /// How many of them nobody knew.
     pub fn new_bugs(&self) -> u64 {
-        self.bugs.new_ones().count() as u64
+        self.sorter.bugs.new_ones().count() as u64
     }
 
     /// Continues an earlier run of the campaign: bugs that were shown are known, findings that were
     /// not reduced wait again.
     pub fn reopen(&mut self, observer: &mut dyn Observer) -> anyhow::Result<()> {
-        let listed = store::read_bugs(self.store.root())?;
+        let listed = store::read_bugs(self.sorter.store.root())?;
         let mut unlisted = Vec::new();
-        for directory in store::finding_directories(self.store.root())? {
+        for directory in store::finding_directories(self.sorter.store.root())? {
             let finding = record::read(&directory)?;
             let reduced = finding.triage.signature.is_some();
             match (listed.iter().find(|bug| bug.id == id(&directory)), &self.queue) {
                 // What was shown stays, also if it could not be reduced.
-                (Some(bug), _) => self.bugs.add(Bug { directory, ..bug.clone() }),
-                (None, Some(_)) if !reduced => self.waiting.push(Pending { directory, finding }),
+                (Some(bug), _) => {
+                    let bug = Bug { directory, ..bug.clone() };
+                    self.sorter.publish(bug.clone(), &finding);
+                    self.sorter.bugs.add(bug);
+                }
+                (None, Some(_)) if !reduced => {
+                    self.waiting.push(Pending { directory, finding, ticket: None })
+                }
                 _ => unlisted.push((directory, finding)),
             }
         }
         observer.note(&format!(
             "{} so far; still to reduce: {}",
-            counted(self.bugs.list().len() as u64, "bug"),
+            counted(self.sorter.bugs.list().len() as u64, "bug"),
             counted(self.waiting.len() as u64, "finding")
         ));
         for (directory, finding) in unlisted {
-            self.sort(&finding, &directory, observer)?;
+            self.sorter.sort(&finding, &directory, observer)?;
         }
         self.feed(observer);
         Ok(())
@@ -133,7 +149,7 @@ impl<'a> Intake<'a> {
         }
         let next = self.waiting.iter().position(|pending| !self.is_explained(&pending.finding));
         let pending = self.waiting.remove(next.unwrap_or(0));
-        self.tell(&pending.finding, &pending.directory, Stage::Confirming, observer);
+        self.sorter.tell(&pending.finding, &pending.directory, Stage::Confirming, observer);
         queue.push(pending.finding.clone());
         self.under_way = Some(pending);
     }
@@ -142,7 +158,7 @@ impl<'a> Intake<'a> {
     /// needs. (A finding that merely looks like the example of a known bug is not known.)
     fn is_explained(&self, finding: &Finding) -> bool {
         let found = |bug: &Bug| bug.signature.as_ref().is_some_and(|signature| explains(signature, finding));
-        self.known.iter().any(|known| known.marks(finding)) || self.bugs.new_ones().any(found)
+        self.sorter.known.iter().any(|known| known.marks(finding)) || self.sorter.bugs.new_ones().any(found)
     }
 
     /// A difference that held, after so many checks.
@@ -160,14 +176,14 @@ impl<'a> Intake<'a> {
             return Ok(());
         }
         let finding = self.tested.finding(difference, checks);
-        let Some(directory) = self.store.add_finding(&finding)? else { return Ok(()) };
+        let Some(directory) = self.sorter.store.add_finding(&finding)? else { return Ok(()) };
         if self.queue.is_some() {
-            self.tell(&finding, &directory, Stage::Waiting, observer);
-            self.waiting.push(Pending { directory, finding });
+            self.sorter.tell(&finding, &directory, Stage::Waiting, observer);
+            self.waiting.push(Pending { directory, finding, ticket: None });
             self.feed(observer);
-            return Ok(());
+            return self.hand_over();
         }
-        self.show(&finding, &directory, observer)
+        self.list(&finding, &directory, observer)
     }
 
     /// A difference that disappeared when the worker built it again.
@@ -179,8 +195,8 @@ impl<'a> Intake<'a> {
     ) -> anyhow::Result<()> {
         self.unstable += 1;
         let finding = self.tested.finding(difference, checks);
-        if let Some(directory) = self.store.add_unstable(&finding)? {
-            self.tell(&finding, &directory, Stage::Unstable, observer);
+        if let Some(directory) = self.sorter.store.add_unstable(&finding)? {
+            self.sorter.tell(&finding, &directory, Stage::Unstable, observer);
         }
         Ok(())
     }
@@ -189,17 +205,21 @@ impl<'a> Intake<'a> {
     pub fn collect(&mut self, patience: Duration, observer: &mut dyn Observer) -> anyhow::Result<()> {
         match self.reduced.recv_timeout(patience) {
             Ok(News::Confirmed) => {
-                if let Some(Pending { directory, finding }) = &self.under_way {
-                    self.tell(finding, directory, Stage::Reducing, observer);
+                if let Some(Pending { directory, finding, .. }) = &self.under_way {
+                    self.sorter.tell(finding, directory, Stage::Reducing, observer);
                 }
                 Ok(())
             }
             Ok(News::Done { result, cpu_seconds }) => {
                 let Some(pending) = self.under_way.take() else { return Ok(()) };
                 self.reducer_cpu_seconds += cpu_seconds;
-                let taken = self.take_back(pending, result, observer);
+                let ticket = pending.ticket;
+                self.take_back(pending, result, observer)?;
+                if let Some(ticket) = ticket {
+                    self.sorter.share.borrow_mut().reduced(ticket);
+                }
                 self.feed(observer);
-                taken
+                Ok(())
             }
             Err(_) => Ok(()),
         }
@@ -211,57 +231,25 @@ impl<'a> Intake<'a> {
         result: anyhow::Result<Reduced>,
         observer: &mut dyn Observer,
     ) -> anyhow::Result<()> {
-        let Pending { directory, finding } = pending;
+        let Pending { directory, finding, .. } = pending;
         if self.has_all_findings() {
-            return self.store.discard(&directory);
+            return self.sorter.store.discard(&directory);
         }
         match result {
             Ok(Reduced::Confirmed(reduced)) => {
-                self.store.rewrite(&directory, &reduced)?;
-                self.sort(&reduced, &directory, observer)
+                self.sorter.store.rewrite(&directory, &reduced)?;
+                self.sorter.sort(&reduced, &directory, observer)
             }
             Ok(Reduced::Unstable(_)) => {
                 self.unstable += 1;
-                self.tell(&finding, &directory, Stage::Unstable, observer);
-                self.store.move_to_unstable(&directory)
+                self.sorter.tell(&finding, &directory, Stage::Unstable, observer);
+                self.sorter.store.move_to_unstable(&directory)
             }
             Err(error) => {
                 observer.note(&format!("cannot reduce {}: {error:#}", id(&directory)));
-                self.show(&finding, &directory, observer)
+                self.list(&finding, &directory, observer)
             }
         }
-    }
-
-    /// Decides whether a finding is a listed bug; if so, the smaller example is kept.
-    fn sort(
-        &mut self,
-        finding: &Finding,
-        directory: &Path,
-        observer: &mut dyn Observer,
-    ) -> anyhow::Result<()> {
-        let bug = self.bug(finding, directory);
-        let sorted = self.bugs.sort(&bug);
-        if let Sorted::Smaller(at) | Sorted::Again(at) = sorted {
-            let listed = &self.bugs.list()[at];
-            let stage = listed.known.as_deref().map_or(Stage::Duplicate(&listed.id), Stage::Known);
-            self.tell(finding, directory, stage, observer);
-        }
-        match sorted {
-            Sorted::New => return self.show(finding, directory, observer),
-            Sorted::Smaller(at) => {
-                let kept = self.bugs.count(at, Some(&bug)).directory.clone();
-                // The name that was shown stays; what is in it gets smaller.
-                self.store.exchange(&kept, directory)?;
-            }
-            Sorted::Again(at) => {
-                self.bugs.count(at, None);
-            }
-        }
-        match self.keep_duplicates {
-            true => self.store.move_to_duplicates(directory)?,
-            false => self.store.discard(directory)?,
-        }
-        self.store.write_bugs(self.bugs.list())
     }
 
     /// Ends the reducer. What still waits is listed as it is, unless a bug that is listed explains it: that
@@ -271,56 +259,72 @@ impl<'a> Intake<'a> {
             queue.stop();
         }
         let left: Vec<Pending> = self.under_way.take().into_iter().chain(self.waiting.drain(..)).collect();
-        for Pending { directory, .. } in left {
+        for Pending { directory, ticket, .. } in left {
             let finding = record::read(&directory)?;
-            if self.has_all_findings() {
-                self.store.discard(&directory)?;
+            if self.has_all_findings() || ticket.is_some() {
+                self.sorter.store.discard(&directory)?;
             } else if self.is_explained(&finding) || self.tested.baseline.is_some() {
                 self.left_waiting += 1;
             } else {
-                self.bugs.add(self.bug(&finding, &directory));
+                let bug = self.sorter.bug(&finding, &directory);
+                self.sorter.bugs.add(bug.clone());
+                self.sorter.publish(bug, &finding);
             }
         }
-        if !self.bugs.list().is_empty() {
-            self.store.write_bugs(self.bugs.list())?;
+        if !self.sorter.bugs.list().is_empty() {
+            self.sorter.store.write_bugs(self.sorter.bugs.list())?;
         }
         Ok(())
     }
 
-    pub fn into_bugs(self) -> Vec<Bug> {
-        self.bugs.into_list()
-    }
-
-    fn bug(&self, finding: &Finding, directory: &Path) -> Bug {
-        Bug::of(finding, directory, self.store.dialect(), self.known)
-    }
-
-    fn tell(&self, finding: &Finding, directory: &Path, stage: Stage, observer: &mut dyn Observer) {
-        observer.stage(&Staged {
-            id: &id(directory),
-            directory,
-            oracle: &finding.case.subject.oracle,
-            class: finding.evidence.class,
-            title: &report::title(finding, self.store.dialect()),
-            stage,
-        });
-    }
-
-    /// On disk first, then in print: a finding that was printed is never lost.
-    fn show(
+    /// Lists a finding as a bug of its own.
+    fn list(
         &mut self,
         finding: &Finding,
         directory: &Path,
         observer: &mut dyn Observer,
     ) -> anyhow::Result<()> {
-        let bug = self.bug(finding, directory);
-        self.bugs.add(bug.clone());
-        self.store.write_bugs(self.bugs.list())?;
-        self.tell(finding, directory, bug.known.as_deref().map_or(Stage::New, Stage::Known), observer);
-        if bug.known.is_none() {
-            observer.found(&bug, finding);
+        self.sorter.show(self.sorter.bug(finding, directory), finding, directory, observer)
+    }
+
+    /// Takes a bug that was found elsewhere.
+    pub fn adopt(&mut self, shared: SharedBug, observer: &mut dyn Observer) -> anyhow::Result<()> {
+        self.sorter.adopt(shared, observer)
+    }
+
+    /// Takes a finding from elsewhere to reduce it here.
+    pub fn lend(&mut self, ticket: u64, finding: Finding, observer: &mut dyn Observer) -> anyhow::Result<()> {
+        match self.sorter.store.add_finding(&finding)? {
+            Some(directory) => {
+                self.waiting.push(Pending { directory, finding, ticket: Some(ticket) });
+                self.feed(observer);
+            }
+            None => self.sorter.share.borrow_mut().reduced(ticket),
         }
         Ok(())
+    }
+
+    /// Whether the reducer has nothing to do.
+    pub fn is_idle(&self) -> bool {
+        self.queue.is_some() && !self.paused && self.waiting() == 0
+    }
+
+    /// Gives others what they can do sooner. What is explained can wait: it is hardly ever a bug of its own.
+    fn hand_over(&mut self) -> anyhow::Result<()> {
+        while self.waiting.len() > MOST_OWN {
+            let own = |pending: &Pending| pending.ticket.is_none() && !self.is_explained(&pending.finding);
+            let Some(at) = self.waiting.iter().rposition(own) else { return Ok(()) };
+            if !self.sorter.share.borrow_mut().hand_over(&self.waiting[at].finding) {
+                return Ok(());
+            }
+            let pending = self.waiting.remove(at);
+            self.sorter.store.discard(&pending.directory)?;
+        }
+        Ok(())
+    }
+
+    pub fn into_bugs(self) -> Vec<Bug> {
+        self.sorter.bugs.into_list()
     }
 }
 
@@ -328,6 +332,8 @@ impl<'a> Intake<'a> {
 struct Pending {
     directory: PathBuf,
     finding: Finding,
+    /// Of one that came from elsewhere.
+    ticket: Option<u64>,
 }
 
 /// What the reducer says of the finding it was given.

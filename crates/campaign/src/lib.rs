@@ -34,6 +34,7 @@ mod crash;
 mod dating;
 mod intake;
 mod known;
+mod merge;
 mod observer;
 mod pool;
 mod profile;
@@ -43,7 +44,10 @@ mod regroup;
 mod remembered;
 mod replay;
 mod scripts;
+mod share;
+mod sorter;
 pub mod store;
+mod stretch;
 mod summary;
 mod supervisor;
 mod system;
@@ -53,7 +57,7 @@ mod worker;
 pub use bench::{Against, Bench, Library, Measured, Round, bench_config, plain_and_counting};
 pub use bugs::Bug;
 pub use builds::{Build, own_builds, released_versions};
-pub use campaign::{Builder, Campaign, Outcome};
+pub use campaign::{Builder, Campaign, Join, Outcome};
 pub use catalog::{KeptCatalog, obtain as obtain_catalog};
 pub use check::{ScriptCheck, read_scripts};
 pub use config::{Allowance, Config};
@@ -62,6 +66,7 @@ pub use known::{
     KnownEntry, NewEntry, add_known, all_known_of, is_dialect, known_dialects, known_entries, known_of,
     remove_known,
 };
+pub use merge::{gather, merge};
 pub use observer::{Doing, Observer, Phase, Progress, Stage, Staged, Step, WorkerView};
 pub use pool::interrupt;
 pub use profile::read_profile;
@@ -69,6 +74,8 @@ pub use reducer::{Reduced, Watcher, reduce};
 pub use regroup::regroup;
 pub use remembered::Remembered;
 pub use replay::{Replay, replay};
+pub use share::{Arrival, Lease, Next, Pulse, Share, SharedBug};
+pub use stretch::{Shard, Stretch};
 pub use summary::{
     FindingLine, GuideFigures, OperationFigures, OracleFigures, PredicateFigures, Running, Summary,
     TimeFigures,

@@ -18,9 +18,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use crate::bugs::Bug;
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::counted::Counted;
 use crate::record::{self, FINDING_FILE, ORIGINAL_FINDING_FILE, pretty};
+use crate::stretch::Shard;
 use crate::summary::Summary;
 use crate::system;
 use crate::tested::Tested;
@@ -40,7 +41,10 @@ const COUNTS_FILE: &str = "counts.json";
 /// `campaign.json`: what was run, enough to run it again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CampaignFile {
-    format: u32,
+    pub(crate) format: u32,
+    /// A number of its own: machines that share a campaign tell each other apart by it.
+    #[serde(default)]
+    pub id: u32,
     /// The version of Dissent that started it.
     pub dissent_version: String,
     /// When it was started.
@@ -53,19 +57,36 @@ pub struct CampaignFile {
     /// it drew them. None: it knew them from the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub catalog_from: Option<Vec<u64>>,
+    /// The campaigns that it was made of; what it says of seeds and databases is about what follows them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Part>,
     /// What the campaign was to do.
     pub config: Config,
+}
+
+/// A campaign that is part of another one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// When it was started.
+    pub started: String,
+    /// Where its randomness started.
+    pub seed: u64,
+    /// Which databases of this seed it visited; none: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Shard>,
 }
 
 impl CampaignFile {
     pub(crate) fn new(config: &Config, tested: &Tested) -> CampaignFile {
         CampaignFile {
             format: 2,
+            id: config::random() as u32,
             dissent_version: env!("CARGO_PKG_VERSION").to_string(),
             started: system::now(),
             dialect: tested.dialect_name().to_string(),
             engine_version: tested.engine_version.clone(),
             catalog_from: None,
+            parts: Vec::new(),
             config: config.clone(),
         }
     }
@@ -115,7 +136,7 @@ impl Position {
     /// Of a campaign that has not begun.
     pub fn start(config: &Config) -> Position {
         Position {
-            next_databases: (0..config.jobs).collect(),
+            next_databases: (0..config.jobs).map(|worker| config.stretch(worker).first).collect(),
             cases_left: (0..config.jobs).map(|worker| config.share_of_cases(worker)).collect(),
         }
     }
@@ -323,6 +344,27 @@ impl Store {
         self.write(SUMMARY_FILE, &summary.json()?)
     }
 
+    /// Copies a finding of another campaign with all its files; `None` if it is there already.
+    pub fn copy_finding(&self, from: &Path, finding: &Finding) -> anyhow::Result<Option<PathBuf>> {
+        let files = files_in(from)?;
+        let files: Vec<(&str, String)> =
+            files.iter().map(|(name, text)| (name.as_str(), text.clone())).collect();
+        self.add(FINDINGS, finding, &files)
+    }
+
+    /// Copies what another campaign kept besides its bugs.
+    pub fn copy_others(&self, campaign: &Path) -> anyhow::Result<()> {
+        for kind in [UNSTABLE, DUPLICATES] {
+            for from in directories_in(&campaign.join(kind))? {
+                let files = files_in(&from)?;
+                let files: Vec<(&str, String)> =
+                    files.iter().map(|(name, text)| (name.as_str(), text.clone())).collect();
+                self.add(kind, &record::read(&from)?, &files)?;
+            }
+        }
+        Ok(())
+    }
+
     fn add(
         &self,
         kind: &str,
@@ -422,6 +464,22 @@ fn restore_or_remove(path: &Path) -> std::io::Result<()> {
 /// Half written by a campaign that was killed.
 fn is_hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
+}
+
+/// The files of a finding, by name.
+fn files_in(directory: &Path) -> anyhow::Result<Vec<(String, String)>> {
+    let read = || -> std::io::Result<Vec<(String, String)>> {
+        let mut files = Vec::new();
+        for entry in fs::read_dir(directory)? {
+            let path = entry?.path();
+            if path.is_file() && !is_hidden(&path) {
+                let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                files.push((name, fs::read_to_string(&path)?));
+            }
+        }
+        Ok(files)
+    };
+    read().with_context(|| format!("cannot read {}", directory.display()))
 }
 
 fn write_directory(parent: &Path, id: &str, files: &[(&str, String)]) -> std::io::Result<()> {

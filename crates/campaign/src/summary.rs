@@ -208,6 +208,24 @@ pub struct FindingLine {
     pub directory: String,
 }
 
+/// What was tested.
+pub(crate) struct About {
+    /// As reports name it.
+    pub target: String,
+    pub engine_version: String,
+    pub dialect: String,
+}
+
+impl From<&Tested> for About {
+    fn from(tested: &Tested) -> About {
+        About {
+            target: tested.public_target.clone(),
+            engine_version: tested.engine_version.clone(),
+            dialect: tested.dialect_name().to_string(),
+        }
+    }
+}
+
 /// What came of a campaign, or of what has been run of it.
 pub(crate) struct Results {
     /// None for an engine that was not probed.
@@ -220,12 +238,12 @@ pub(crate) struct Results {
 }
 
 impl Summary {
-    pub(crate) fn new(config: &Config, tested: &Tested, results: &Results) -> Summary {
+    pub(crate) fn new(config: &Config, about: &About, results: &Results) -> Summary {
         let Counted { tally, worker_cpu_seconds, .. } = &results.counted;
         let share = |nanos: u64| (nanos as f64 / (tally.wall_nanos as f64).max(1.0)).min(1.0);
         Summary {
-            target: tested.public_target.clone(),
-            engine_version: tested.engine_version.clone(),
+            target: about.target.clone(),
+            engine_version: about.engine_version.clone(),
             running: results.running.clone(),
             seed: config.seed,
             jobs: config.jobs,
@@ -249,7 +267,7 @@ impl Summary {
             notes: notes(tally),
             draws: tally.draws.clone(),
             outcomes: tally.outcomes.clone(),
-            guide: GuideFigures::new(config, tested.dialect_name(), tally),
+            guide: GuideFigures::new(config, &about.dialect, tally),
             findings: results.bugs.iter().map(FindingLine::new).collect(),
             unstable: results.counted.unstable,
             not_kept: results.counted.not_kept,

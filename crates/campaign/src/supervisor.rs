@@ -1,6 +1,11 @@
 //! The parent of a hunt's workers: starts them, listens, and replaces those that end too early.
 
+mod sharing;
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -17,11 +22,14 @@ use crate::crash;
 use crate::intake::Intake;
 use crate::observer::{Observer, Phase, Progress, WorkerView};
 use crate::pool::{End, Ended, Pool, Report, TICK, WorkerId};
+use crate::share::{Lease, Next, Share, Sharing};
 use crate::store::{Position, Store};
+use crate::stretch::Stretch;
 use crate::summary::{OperationFigures, Results, Running, Summary};
 use crate::system;
 use crate::tested::Tested;
 use crate::worker::protocol::{Difference, Event, HuntTask, Tally, Task};
+use sharing::Shared;
 
 /// How often what a resumed campaign needs is written: the position of the workers and what was counted.
 const NOTE_PAUSE: Duration = Duration::from_secs(5);
@@ -51,12 +59,31 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The job of a worker, starting at a database.
-    fn task(&self, worker: u64, slot: &Slot, catalog: Option<PathBuf>, corpus: PathBuf) -> Task {
+    /// Where the workers begin.
+    pub fn position(&self) -> Position {
+        self.position.clone().unwrap_or_else(|| Position::start(&self.config))
+    }
+
+    /// The databases of each worker.
+    pub fn stretches(&self) -> Vec<Stretch> {
+        let next = self.position().next_databases.into_iter();
+        next.zip(0..).map(|(first, worker)| self.config.stretch(worker).from(first)).collect()
+    }
+
+    /// The job of a worker.
+    fn task(
+        &self,
+        worker: u64,
+        slot: &Slot,
+        shares: bool,
+        catalog: Option<PathBuf>,
+        corpus: PathBuf,
+    ) -> Task {
         Task::Hunt(Box::new(HuntTask {
             config: self.config.clone(),
             worker,
-            first_database: slot.first_database,
+            stretches: slot.leases.iter().map(|lease| lease.stretch).collect(),
+            shares,
             max_cases: slot.cases_left,
             avoid: self.avoid(),
             catalog,
@@ -78,11 +105,13 @@ pub struct Supervisor<'a> {
     store: &'a Store,
     observer: &'a mut dyn Observer,
     controls: &'a Controls,
+    share: Sharing,
     pool: Pool,
     probing: Option<Probing>,
     /// The catalog that was made while hunting.
     catalog: Option<KeptCatalog>,
     intake: Intake<'a>,
+    sharing: Shared,
     slots: Vec<Slot>,
     clock: Clock,
     /// When the position was last written.
@@ -90,6 +119,8 @@ pub struct Supervisor<'a> {
     /// When the summary was.
     sampled: Instant,
     stopping: bool,
+    /// A worker has nothing to do yet.
+    waits: bool,
     pausing: bool,
     failures_in_a_row: u32,
     /// What child processes other than workers have used.
@@ -136,24 +167,43 @@ impl Clock {
     }
 }
 
-/// The place of one worker: processes in it come and go, its share of the databases stays.
+/// The place of one worker: processes in it come and go, what they visit is theirs in turn.
 struct Slot {
-    /// `None` when its work is done.
+    /// `None` when it has nothing to do.
     worker: Option<WorkerId>,
-    first_database: u64,
+    /// What is visited here; the first one is under way.
+    leases: VecDeque<Lease>,
+    /// Where a campaign that is resumed goes on if nothing is under way.
+    behind: u64,
     cases_left: Option<u64>,
-    /// What its current process reported, and the database it has reached.
+    /// What its current process reported of the first lease, and the database it has reached.
     databases_told: u64,
     cases_told: u64,
     reached: u64,
     /// Its process was asked to end, so that the next one knows the engine's functions.
     renewing: bool,
+    /// It was told that nothing follows.
+    dismissed: bool,
 }
 
 impl Slot {
+    fn new((behind, cases_left): (u64, Option<u64>)) -> Slot {
+        Slot {
+            worker: None,
+            leases: VecDeque::new(),
+            behind,
+            cases_left,
+            databases_told: 0,
+            cases_told: 0,
+            reached: 0,
+            renewing: false,
+            dismissed: false,
+        }
+    }
+
     /// From the worker's reports, not from its journal, which may be ahead of findings that are not read yet.
     fn next_database(&self) -> u64 {
-        self.reached.max(self.first_database)
+        self.leases.front().map_or(self.behind, |lease| self.reached.max(lease.stretch.first))
     }
 
     fn cases_left(&self) -> Option<u64> {
@@ -161,12 +211,38 @@ impl Slot {
     }
 
     /// The worker reported what it did since its last report.
-    fn went_on(&mut self, tally: &Tally, step: u64) {
+    fn went_on(&mut self, tally: &Tally) {
         self.databases_told += tally.databases;
         self.cases_told += tally.cases;
         // The last one may not be finished.
-        let current = self.first_database + self.databases_told.saturating_sub(1) * step;
-        self.reached = self.reached.max(current);
+        if let Some(Lease { stretch, .. }) = self.leases.front() {
+            let current = stretch.first + self.databases_told.saturating_sub(1) * stretch.step;
+            self.reached = self.reached.max(current);
+        }
+    }
+
+    /// The worker leaves a database for the one behind it.
+    fn leaves(&mut self, database: u64) {
+        if let Some(Lease { stretch, .. }) = self.leases.front() {
+            self.reached = self.reached.max(database + stretch.step);
+        }
+    }
+
+    /// The first lease is behind the worker.
+    fn walked(&mut self) -> Option<Lease> {
+        let lease = self.leases.pop_front()?;
+        let Stretch { first, step, end } = lease.stretch;
+        self.behind =
+            end.map_or(first, |end| first.max(first + end.saturating_sub(first).div_ceil(step) * step));
+        (self.databases_told, self.reached) = (0, 0);
+        Some(lease)
+    }
+
+    /// Its process has ended in a database, which the next one does not visit again.
+    fn died_in(&mut self, database: u64) {
+        if let Some(lease) = self.leases.front_mut().filter(|lease| lease.stretch.contains(database)) {
+            lease.stretch = lease.stretch.from(database + lease.stretch.step);
+        }
     }
 }
 
@@ -176,18 +252,10 @@ impl<'a> Supervisor<'a> {
         store: &'a Store,
         observer: &'a mut dyn Observer,
         controls: &'a Controls,
+        share: Box<dyn Share>,
     ) -> Self {
-        let start = || Position::start(&plan.config);
-        let Position { next_databases, cases_left } = plan.position.clone().unwrap_or_else(start);
-        let slot = |(first_database, cases_left)| Slot {
-            worker: None,
-            first_database,
-            cases_left,
-            databases_told: 0,
-            cases_told: 0,
-            reached: 0,
-            renewing: false,
-        };
+        let share = Rc::new(RefCell::new(share));
+        let Position { next_databases, cases_left } = plan.position();
         let mut tally = Tally::default();
         tally.learned.features.clone_from(&plan.earlier.tally.learned.features);
         Supervisor {
@@ -198,12 +266,15 @@ impl<'a> Supervisor<'a> {
             pool: Pool::new(plan.tested.place.clone()),
             probing: None,
             catalog: None,
-            intake: Intake::new(&plan.config, &plan.tested, &plan.known, store),
-            slots: next_databases.into_iter().zip(cases_left).map(slot).collect(),
+            intake: Intake::new(&plan.config, &plan.tested, &plan.known, store, share.clone()),
+            share,
+            sharing: Shared::default(),
+            slots: next_databases.into_iter().zip(cases_left).map(Slot::new).collect(),
             clock: Clock::start(),
             noted: Instant::now(),
             sampled: Instant::now(),
             stopping: false,
+            waits: false,
             pausing: false,
             failures_in_a_row: 0,
             cpu_before: system::ended_children_cpu_seconds(),
@@ -218,12 +289,12 @@ impl<'a> Supervisor<'a> {
         if self.plan.position.is_some() {
             self.intake.reopen(self.observer)?;
         }
-        for slot in 0..self.slots.len() {
-            self.start(slot)?;
-        }
+        self.occupy()?;
         self.probing = self.plan.probe_beside.then(|| Probing::start(&self.plan.tested));
-        while !self.pool.is_empty() {
+        while !self.pool.is_empty() || self.waits {
             self.listen()?;
+            self.take_news()?;
+            self.occupy()?;
             self.intake.collect(Duration::ZERO, self.observer)?;
             self.note_position()?;
             self.note_summary()?;
@@ -233,7 +304,10 @@ impl<'a> Supervisor<'a> {
             self.tell_progress();
         }
         self.write_position()?;
-        self.drain()
+        self.give_back();
+        self.drain()?;
+        let figures = self.figures()?;
+        self.share.borrow_mut().leave(&self.pulse(), figures)
     }
 
     /// The result, also after an error. Workers that still run end here.
@@ -270,13 +344,63 @@ impl<'a> Supervisor<'a> {
         })
     }
 
+    /// Gives every slot something to do, and the one after that.
+    fn occupy(&mut self) -> anyhow::Result<()> {
+        self.waits = false;
+        for number in 0..self.slots.len() {
+            while !self.stopping && self.lacks_work(number) {
+                match self.share.borrow_mut().next() {
+                    Next::Visit(lease) => self.slots[number].leases.push_back(lease),
+                    Next::Wait => {
+                        self.waits = true;
+                        break;
+                    }
+                    Next::Over => break,
+                }
+                self.send_work(number)?;
+            }
+            self.start_or_dismiss(number)?;
+        }
+        Ok(())
+    }
+
+    /// Where databases are shared with others, asking takes a while: workers have one lease in advance.
+    fn lacks_work(&self, number: usize) -> bool {
+        let slot = &self.slots[number];
+        let wanted = if self.share.borrow().is_shared() { 2 } else { 1 };
+        !slot.dismissed && slot.cases_left != Some(0) && slot.leases.len() < wanted
+    }
+
+    /// A worker that is already running hears of its next lease.
+    fn send_work(&mut self, number: usize) -> anyhow::Result<()> {
+        let slot = &self.slots[number];
+        match (slot.worker, slot.leases.back()) {
+            (Some(worker), Some(lease)) => self.pool.send(worker, &lease.stretch),
+            _ => Ok(()),
+        }
+    }
+
+    /// A worker without work is not left waiting: it ends, and another one starts when there is some.
+    fn start_or_dismiss(&mut self, number: usize) -> anyhow::Result<()> {
+        let slot = &mut self.slots[number];
+        match slot.worker {
+            None if !slot.leases.is_empty() && !self.stopping => self.start(number),
+            Some(worker) if !slot.dismissed && (slot.leases.is_empty() || self.stopping) => {
+                slot.dismissed = true;
+                self.pool.send(worker, &Stretch::between(0, 0))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Starts the worker of a slot, unless its cases are used up.
     fn start(&mut self, number: usize) -> anyhow::Result<()> {
         let slot = &mut self.slots[number];
+        slot.dismissed = false;
         if slot.cases_left != Some(0) {
-            let corpus = self.store.corpus();
+            let (corpus, shares) = (self.store.corpus(), self.share.borrow().is_shared());
             let catalog = self.catalog.as_ref().or(self.plan.catalog.as_ref()).map(|kept| kept.path.clone());
-            let task = self.plan.task(number as u64, slot, catalog, corpus);
+            let task = self.plan.task(number as u64, slot, shares, catalog, corpus);
             slot.worker = Some(self.pool.start(&task)?);
         }
         Ok(())
@@ -299,21 +423,25 @@ impl<'a> Supervisor<'a> {
     }
 
     fn hear(&mut self, slot: usize, event: Event) -> anyhow::Result<()> {
-        let step = self.plan.config.jobs;
         match event {
             Event::Progress(tally) => {
                 if tally.databases > 0 {
                     self.failures_in_a_row = 0;
                 }
-                self.slots[slot].went_on(&tally, step);
+                self.slots[slot].went_on(&tally);
                 self.tally.add(*tally);
             }
             Event::Finding(difference) => {
-                // A worker leaves a database that showed a difference.
-                let next = difference.origin.database + step;
+                let database = difference.origin.database;
                 self.record(*difference)?;
-                self.slots[slot].reached = self.slots[slot].reached.max(next);
+                // A worker leaves a database that showed a difference.
+                self.slots[slot].leaves(database);
                 self.write_position()?;
+            }
+            Event::Walked => {
+                if let Some(lease) = self.slots[slot].walked() {
+                    self.share.borrow_mut().walked(lease.ticket);
+                }
             }
             Event::Unstable(difference) => {
                 self.intake.take_unstable(*difference, self.tally.checks(), self.observer)?;
@@ -335,14 +463,19 @@ impl<'a> Supervisor<'a> {
         let slot = &mut self.slots[number];
         slot.worker = None;
         let renewing = std::mem::take(&mut slot.renewing);
+        let dismissed = std::mem::take(&mut slot.dismissed);
         if matches!(ended.how, End::Well | End::Stopped) && (!renewing || self.stopping) {
+            // One whose cases are used up has work left and will not do it.
+            if !dismissed {
+                slot.cases_left = slot.cases_left.map(|_| 0);
+            }
             return Ok(());
-        }
-        if ended.remains.statement.is_some() {
-            slot.first_database = ended.remains.database + self.plan.config.jobs;
         }
         slot.cases_left = slot.cases_left.map(|cases| cases.saturating_sub(ended.remains.cases));
         (slot.databases_told, slot.cases_told) = (0, 0);
+        if ended.remains.statement.is_some() {
+            slot.died_in(ended.remains.database);
+        }
         if ended.how == End::Well {
             self.write_position()?;
             return self.start(number);
@@ -488,7 +621,7 @@ impl<'a> Supervisor<'a> {
         self.sampled = Instant::now();
         self.sample();
         let Plan { config, tested, .. } = self.plan;
-        self.store.write_summary(&Summary::new(config, tested, &self.results_so_far()))
+        self.store.write_summary(&Summary::new(config, &tested.into(), &self.results_so_far()))
     }
 
     fn sample(&mut self) {

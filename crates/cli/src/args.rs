@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::bail;
 use clap::builder::PossibleValue;
 use clap::{Parser, Subcommand, ValueEnum};
-use dissent_campaign::{Config, read_profile, store};
+use dissent_campaign::{Config, Shard, read_profile, store};
 use dissent_core::guide;
 use dissent_core::oracle::versions;
 use dissent_core::report::export::{Exporter, exporters};
@@ -60,6 +60,8 @@ pub enum Command {
     Bisect(BisectArgs),
     /// List the bugs of a campaign: exit 1 if there are any
     Findings(FindingsArgs),
+    /// Make one campaign of several, from shards or several machines: exit 1 if they have bugs
+    Merge(MergeArgs),
     /// Write findings as a web page, or in a form that other tools read
     Report(ReportArgs),
     /// Serve a campaign as a web page that follows it while it runs, with metrics for Prometheus
@@ -127,6 +129,11 @@ pub struct HuntArgs {
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
 
+    /// Visit one part of the databases: 2/8 is the second of eight. Shards of one --seed never visit the same database.
+    /// `auto` asks the CI service which one this is, `auto/8` a Kubernetes Indexed Job
+    #[arg(long, value_name = "I/N", value_parser = shard)]
+    shard: Option<Shard>,
+
     /// The oracles to use: names or groups (see `dissent oracles`), separated by commas [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     oracles: Option<Vec<String>>,
@@ -137,7 +144,7 @@ pub struct HuntArgs {
 
     /// Resume the campaign in this directory, killed or ended, with all its options, behind the databases it has
     /// visited (name the target again if its address holds a password: that is not kept)
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["jobs", "seed", "oracles", "out", "max_cases", "log_statements", "no_reduce", "reduce_checks", "keep_duplicates", "no_error_validation", "guide", "count_coverage", "seeds", "seeds_only", "profile"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["jobs", "seed", "shard", "max_databases", "oracles", "out", "max_cases", "log_statements", "no_reduce", "reduce_checks", "keep_duplicates", "no_error_validation", "guide", "count_coverage", "seeds", "seeds_only", "profile"])]
     pub resume: Option<PathBuf>,
 
     /// Stop after this many bugs (with --no-reduce: findings)
@@ -147,6 +154,10 @@ pub struct HuntArgs {
     /// Stop after this many cases, shared evenly among the workers
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_cases: Option<u64>,
+
+    /// Stop when this many databases were visited, by all shards and workers together
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    max_databases: Option<u64>,
 
     /// Take every error of one arm only for a finding, without asking whether the other was merely spared it: to
     /// see what error validation is worth
@@ -224,9 +235,11 @@ impl HuntArgs {
         set(&mut config.oracles, &oracles_for(self.oracles.clone(), self.against.is_some()));
         set(&mut config.seed, &self.seed);
         config.repeatable |= self.seed.is_some() || self.log_statements.is_some();
+        config.shard = self.shard.or(config.shard);
         set(&mut config.jobs, &self.jobs.map(u64::from));
         config.time = self.time.or(config.time);
         config.max_cases = self.max_cases.or(config.max_cases);
+        config.max_databases = self.max_databases.or(config.max_databases);
         config.max_findings = self.max_findings.or(config.max_findings);
         config.error_validation &= !self.no_error_validation;
         config.reduce = config.reduce.filter(|_| !self.no_reduce);
@@ -276,6 +289,10 @@ impl HuntArgs {
 /// Whoever compares two versions wants to know what changed, and nothing else unless it is named.
 fn oracles_for(typed: Option<Vec<String>>, against: bool) -> Option<Vec<String>> {
     typed.or_else(|| against.then(|| vec![versions::NAME.to_string()]))
+}
+
+fn shard(text: &str) -> anyhow::Result<Shard> {
+    Shard::read(text, |name| std::env::var(name).ok().filter(|value| !value.is_empty()))
 }
 
 /// A finding of the newest campaign may be named without the way to it.
@@ -777,6 +794,17 @@ pub enum KnownAction {
         #[command(flatten)]
         limits: LimitArgs,
     },
+}
+
+#[derive(Debug, clap::Args)]
+pub struct MergeArgs {
+    /// The directories of campaigns that tested the same version of an engine
+    #[arg(required = true, value_name = "DIR")]
+    pub campaigns: Vec<PathBuf>,
+
+    /// The directory for the new campaign; must not exist or be empty
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
 }
 
 #[derive(Debug, clap::Args)]

@@ -60,7 +60,7 @@ impl Process {
             dialect: place.dialect.clone(),
             task: task.clone(),
         })?;
-        process.input = process.input.take().filter(|_| matches!(task, Task::CheckSubjects(_)));
+        process.input = process.input.take().filter(|_| task.takes_more());
         Ok((process, events))
     }
 

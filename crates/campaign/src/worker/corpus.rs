@@ -66,7 +66,8 @@ impl<'a> CorpusStore<'a> {
     /// A campaign may come from elsewhere, so what might reach beyond the database is left out.
     pub fn arrivals(&mut self, dialect: &Dialect) -> Vec<Entry> {
         let now = system::nanos();
-        if self.looked > 0 && (self.task.config.jobs == 1 || now - self.looked < PAUSE_NANOS) {
+        let alone = self.task.config.jobs == 1 && !self.task.shares;
+        if self.looked > 0 && (alone || now - self.looked < PAUSE_NANOS) {
             return Vec::new();
         }
         self.looked = now;

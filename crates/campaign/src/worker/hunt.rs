@@ -1,7 +1,7 @@
 //! A worker's hunt: walks through its share of the databases and reports what happens.
 
 use std::fs::File;
-use std::io::{BufWriter, Read, Write};
+use std::io::{BufRead, BufWriter, Read, Write};
 use std::path::Path;
 
 use anyhow::{Context, anyhow};
@@ -23,6 +23,7 @@ use super::journal::Journal;
 use super::protocol::{Difference, Event, Events, HuntTask, Label, Tally};
 use super::trace::{TracedEngine, Tracer};
 use super::{Engines, JournalWriter};
+use crate::stretch::Stretch;
 use crate::system;
 
 /// Four times a second is often enough for a progress line and costs nothing.
@@ -51,6 +52,7 @@ pub fn run(
     engines: Engines,
     mut dialect: Dialect,
     writer: JournalWriter,
+    input: impl BufRead,
     events: &mut Events,
 ) -> anyhow::Result<()> {
     if let Some(path) = &task.catalog {
@@ -64,11 +66,11 @@ pub fn run(
         std::process::abort();
     }
     let Some(path) = task.config.statement_log(task.worker) else {
-        return walk(task, place, engines, &dialect, writer, events);
+        return walk(task, place, engines, &dialect, writer, input, events);
     };
     let mut log = StatementLog::append(&path)?;
     let traced = Box::new(TracedEngine { engine: engines.engine, tracer: &mut log });
-    walk(task, place, Engines { engine: traced, other: engines.other }, &dialect, writer, events)?;
+    walk(task, place, Engines { engine: traced, other: engines.other }, &dialect, writer, input, events)?;
     log.finish().with_context(|| format!("cannot write statements to {}", path.display()))
 }
 
@@ -78,6 +80,7 @@ fn walk(
     mut engines: Engines,
     dialect: &Dialect,
     mut writer: JournalWriter,
+    input: impl BufRead,
     events: &mut Events,
 ) -> anyhow::Result<()> {
     let config = &task.config;
@@ -113,24 +116,36 @@ fn walk(
         lost: None,
         not_kept: None,
     };
-    let mut database = task.first_database;
-    let walked = loop {
-        for entry in reporter.corpus.as_mut().map(|corpus| corpus.arrivals(dialect)).unwrap_or_default() {
-            trail.corpus.add(entry);
+    let walked = 'walk: {
+        for stretch in stretches(task, input) {
+            for database in stretch {
+                let arrived = reporter.corpus.as_mut().map(|corpus| corpus.arrivals(dialect));
+                arrived.into_iter().flatten().for_each(|entry| trail.corpus.add(entry));
+                match walk.guided(database, &mut trail, &mut session, &mut reporter) {
+                    Ok(true) if !reporter.over() => {}
+                    Ok(_) => break 'walk Ok(()),
+                    Err(trouble) => break 'walk Err(anyhow!(trouble)),
+                }
+                reporter.tell(&mut session.counts, &walk.policy, PROGRESS_NANOS);
+            }
+            reporter.tell(&mut session.counts, &walk.policy, 0);
+            reporter.send(Event::Walked);
         }
-        match walk.guided(database, &mut trail, &mut session, &mut reporter) {
-            Ok(true) if !reporter.over() => {}
-            Ok(_) => break Ok(()),
-            Err(trouble) => break Err(anyhow!(trouble)),
-        }
-        reporter.tell(&mut session.counts, &walk.policy, PROGRESS_NANOS);
-        database += config.jobs;
+        Ok(())
     };
     reporter.tell(&mut session.counts, &walk.policy, 0);
     match reporter.not_kept {
         Some(error) => walked.and(Err(error).context("cannot write to the campaign's corpus")),
         None => walked,
     }
+}
+
+/// The stretches of the task, then those that come in, up to an empty one or the end of the input.
+fn stretches(task: &HuntTask, input: impl BufRead) -> impl Iterator<Item = Stretch> {
+    let further = input.lines().map_while(|line| serde_json::from_str(&line.ok()?).ok());
+    let further = further.take_while(|stretch: &Stretch| !stretch.is_empty());
+    let shares = task.shares;
+    task.stretches.clone().into_iter().chain(further.take_while(move |_| shares))
 }
 
 /// What was found out about an engine earlier.

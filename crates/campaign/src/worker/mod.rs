@@ -116,7 +116,9 @@ fn perform(job: Job, input: StdinLock, events: &mut Events) -> anyhow::Result<()
     events.send(&Event::Ready { engine_version: engine.version().to_string(), about, settings })?;
     match job.task {
         Task::Open => Ok(()),
-        Task::Hunt(task) => hunt::run(&task, place, Engines { engine, other }, dialect, writer, events),
+        Task::Hunt(task) => {
+            hunt::run(&task, place, Engines { engine, other }, dialect, writer, input, events)
+        }
         Task::Probe { skip } => probe::run(skip, engine, &dialect, writer, events),
         Task::CheckSubjects(task) => {
             subjects::run(&task, place, Engines { engine, other }, &dialect, writer, input, events)

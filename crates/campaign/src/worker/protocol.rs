@@ -18,6 +18,7 @@ use dissent_engine::Source;
 use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
+use crate::stretch::Stretch;
 
 /// Everything a worker gets when it starts.
 #[derive(Debug, Serialize, Deserialize)]
@@ -52,12 +53,27 @@ pub enum Task {
     CheckScripts(ScriptsTask),
 }
 
+impl Task {
+    /// Whether further lines follow the job.
+    pub fn takes_more(&self) -> bool {
+        match self {
+            Task::CheckSubjects(_) => true,
+            Task::Hunt(task) => task.shares,
+            _ => false,
+        }
+    }
+}
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HuntTask {
     pub config: Config,
     /// The number of this worker; all workers together visit each database once.
     pub worker: u64,
-    pub first_database: u64,
+    /// The databases to visit, in this order.
+    pub stretches: Vec<Stretch>,
+    /// What the campaign shares with others comes in while it runs: further stretches, one on each line of the input (an
+    /// empty one is the last), and entries of the corpus.
+    pub shares: bool,
     pub max_cases: Option<u64>,
     /// What to generate rarely, because it triggers known bugs.
     pub avoid: Avoid,
@@ -108,6 +124,8 @@ pub enum Event {
     /// What happened since the last of these.
     Progress(Box<Tally>),
     Finding(Box<Difference>),
+    /// The first of the stretches is behind it.
+    Walked,
     /// A difference that was gone on a fresh database.
     Unstable(Box<Difference>),
     Replayed(Box<Replayed>),

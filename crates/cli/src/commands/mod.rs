@@ -8,6 +8,7 @@ mod engines;
 mod findings;
 mod hunt;
 mod known;
+mod merge;
 mod oracles;
 mod page;
 mod probe;
@@ -41,6 +42,7 @@ pub fn run(command: Command) -> anyhow::Result<u8> {
         Command::Reduce(args) => reduce::run(args),
         Command::Bisect(args) => bisect::run(args),
         Command::Findings(args) => findings::run(args),
+        Command::Merge(args) => merge::run(args),
         Command::Report(args) => report::run(args),
         Command::Serve(args) => serve::run(args),
         Command::Shell(args) => shell::run(args),

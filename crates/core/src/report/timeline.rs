@@ -54,6 +54,30 @@ impl Timeline {
         }
     }
 
+    /// How campaigns went together that ran side by side. What they did is added up; of what they saw and found, which
+    /// may be the same, the most that one of them had.
+    pub fn side_by_side(timelines: &[&Timeline]) -> Timeline {
+        let mut moments: Vec<f64> =
+            timelines.iter().flat_map(|line| &line.0).map(|sample| sample.seconds).collect();
+        moments.sort_by(f64::total_cmp);
+        moments.dedup();
+        let mut together = Timeline::default();
+        for seconds in moments {
+            let mut sample = Sample { seconds, ..Sample::default() };
+            for line in timelines {
+                let past = line.0.partition_point(|sample| sample.seconds <= seconds);
+                let Some(one) = past.checked_sub(1).map(|at| line.0[at]) else { continue };
+                sample.statements += one.statements;
+                sample.valid += one.valid;
+                sample.checks += one.checks;
+                sample.features = sample.features.max(one.features);
+                sample.bugs = sample.bugs.max(one.bugs);
+            }
+            together.push(sample);
+        }
+        together
+    }
+
     /// All samples.
     pub fn samples(&self) -> &[Sample] {
         &self.0
@@ -82,6 +106,14 @@ mod tests {
             timeline.push(sample);
         }
         timeline
+    }
+
+    #[test]
+    fn campaigns_side_by_side_add_up_at_every_moment() {
+        let (one, other) = (timeline([2, 4, 6].into_iter()), timeline([3, 4].into_iter()));
+        let together = Timeline::side_by_side(&[&one, &other]);
+        let statements: Vec<u64> = together.samples().iter().map(|sample| sample.statements).collect();
+        assert_eq!(statements, [2, 2 + 3, 4 + 4, 6 + 4]);
     }
 
     #[test]
