@@ -1,0 +1,259 @@
+//! Reaching a fleet, joining it, and looking at it.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
+
+use anyhow::{Context, anyhow, bail};
+use async_nats::ConnectErrorKind;
+use async_nats::jetstream::stream::Stream;
+use async_nats::jetstream::{self, kv};
+use dissent_campaign::store::CampaignFile;
+use dissent_campaign::{Config, Observer, Pulse, Share, SharedBug, Summary, gather};
+use futures_util::StreamExt;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::mpsc::unbounded_channel;
+
+use crate::address::Address;
+use crate::member::Member;
+use crate::post::{Beat, BugRecord, FULL, Inbox, Post, is_full};
+use crate::ranges::{Cut, Ranges};
+use crate::rooms::Rooms;
+
+/// How long the server may take to answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// A machine that has not been heard for so long is dead: its databases go to others.
+const SILENCE: Duration = Duration::from_secs(30);
+/// Databases that a worker gets at a time; `docs/fleet.md` has the figures behind it.
+const RANGE: u64 = 64;
+
+/// A connection to the campaign of a fleet.
+pub struct Fleet {
+    runtime: Runtime,
+    rooms: Rooms,
+    address: Address,
+}
+
+/// What a fleet is doing.
+#[derive(Debug, Serialize)]
+pub struct Status {
+    /// The campaign's name.
+    pub campaign: String,
+    /// What is tested.
+    pub target: String,
+    /// Its version.
+    pub engine_version: String,
+    /// Those that have joined, also those that have left.
+    pub machines: Vec<Machine>,
+    /// Bugs that nobody knew.
+    pub bugs: u64,
+    /// Known bugs that were found again.
+    pub known: u64,
+    /// Entries of the corpus.
+    pub corpus: u64,
+    /// Findings that anybody may reduce.
+    pub waiting: u64,
+    /// Ranges of databases that machines are at, or that wait for one.
+    pub ranges: u64,
+}
+
+/// A machine of a fleet.
+#[derive(Debug, Serialize)]
+pub struct Machine {
+    /// Its number.
+    pub id: String,
+    /// Its name and process.
+    pub host: String,
+    /// `hunting`, `silent` or `left`.
+    pub state: &'static str,
+    /// Its last heartbeat.
+    pub pulse: Pulse,
+}
+
+impl Fleet {
+    /// Reaches the server. What can be wrong with that is one sentence.
+    pub fn connect(address: &str) -> anyhow::Result<Fleet> {
+        let address = Address::parse(address)?;
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        let runtime = runtime.context("cannot start a thread")?;
+        let rooms = runtime.block_on(reach(&address))?;
+        Ok(Fleet { runtime, rooms, address })
+    }
+
+    /// The configuration of the campaign; the first machine that asks decides it.
+    pub fn settle(&self, config: &Config) -> anyhow::Result<Config> {
+        self.first_wins("config", config)
+    }
+
+    /// Joins the campaign with an engine that was opened.
+    pub fn enter(self, file: &CampaignFile) -> anyhow::Result<Box<dyn Share>> {
+        let name = &self.address.campaign;
+        let there: CampaignFile = self.first_wins("file", file)?;
+        if file.dissent_version != there.dissent_version {
+            bail!(
+                "Dissent {} hunts in the campaign {name}, and this is {}; use the same version, or another campaign",
+                there.dissent_version,
+                file.dissent_version
+            );
+        }
+        let tested = |file: &CampaignFile| format!("{} {}", file.dialect, file.engine_version);
+        if tested(file) != tested(&there) {
+            let (ours, theirs) = (tested(file), tested(&there));
+            bail!("the campaign {name} tests {theirs}, not {ours}; give this target a campaign of its own");
+        }
+        if file.config.seed != there.config.seed {
+            bail!("the campaign {name} has the seed {}, not {}", there.config.seed, file.config.seed);
+        }
+        if self.block_on(self.rooms.campaign.get("stop"))?.is_some() {
+            bail!("the campaign {name} was stopped; start another one under a new name");
+        }
+        let end = there.config.max_databases;
+        let size = end.map_or(RANGE, |end| (end / 64).clamp(1, RANGE));
+        let cut: Cut = self.first_wins("cut", &Cut { size, patience: silence(), end })?;
+        let id = format!("{:08x}", file.id);
+        let inbox = Arc::new(Mutex::new(Inbox { connected: true, ..Inbox::default() }));
+        let (orders, taken) = unbounded_channel();
+        let ranges = Ranges::new(self.rooms.clone(), &id, cut);
+        self.runtime.spawn(Post::new(self.rooms, ranges, id, host(), inbox.clone(), taken).run());
+        Ok(Box::new(Member::new(orders, inbox, file, end.is_some(), self.runtime)))
+    }
+
+    /// Ends the campaign on every machine.
+    pub fn stop(&self) -> anyhow::Result<()> {
+        self.block_on(self.rooms.campaign.put("stop", "stop".into())).map(drop)
+    }
+
+    /// What the machines are doing.
+    pub fn status(&self) -> anyhow::Result<Status> {
+        let file = self.file()?;
+        let bugs = self.bugs()?;
+        let known = bugs.iter().filter(|shared| shared.bug.known.is_some()).count() as u64;
+        let messages =
+            |stream: &Stream| -> anyhow::Result<u64> { Ok(self.block_on(stream.get_info())?.state.messages) };
+        Ok(Status {
+            campaign: self.address.campaign.clone(),
+            target: file.config.target,
+            engine_version: file.engine_version,
+            machines: self.machines()?,
+            bugs: bugs.len() as u64 - known,
+            known,
+            corpus: self.entries(&self.rooms.corpus)?.len() as u64,
+            waiting: messages(&self.rooms.reduce)?,
+            ranges: messages(&self.rooms.fresh)? + messages(&self.rooms.taken)?,
+        })
+    }
+
+    fn machines(&self) -> anyhow::Result<Vec<Machine>> {
+        let mut machines = Vec::new();
+        for (key, entry) in self.entries(&self.rooms.machines)? {
+            let Some(id) = key.strip_prefix("beat.") else { continue };
+            let beat: Beat = serde_json::from_slice(&entry.value).context("a heartbeat cannot be read")?;
+            let age = SystemTime::now().duration_since(entry.created.into()).unwrap_or_default();
+            let state = match beat.left {
+                true => "left",
+                false if age > SILENCE => "silent",
+                false => "hunting",
+            };
+            machines.push(Machine { id: id.to_string(), host: beat.host, state, pulse: beat.pulse });
+        }
+        Ok(machines)
+    }
+
+    /// Writes the whole campaign to a directory, as if one machine had hunted.
+    pub fn gather(&self, out: &Path, observer: &mut dyn Observer) -> anyhow::Result<Summary> {
+        let figures = self.entries(&self.rooms.machines)?.into_iter();
+        let figures = figures.filter(|(key, _)| key.starts_with("figures."));
+        let figures: Vec<Vec<u8>> = figures.map(|(_, entry)| entry.value.to_vec()).collect();
+        gather(out, self.file()?, self.bugs()?, &figures, observer)
+    }
+
+    fn file(&self) -> anyhow::Result<CampaignFile> {
+        let file = self.block_on(self.rooms.campaign.get("file"))?;
+        let name = &self.address.campaign;
+        let file = file.with_context(|| format!("no machine has joined the campaign {name} yet"))?;
+        serde_json::from_slice(&file).with_context(|| format!("the campaign {name} cannot be read"))
+    }
+
+    fn bugs(&self) -> anyhow::Result<Vec<SharedBug>> {
+        let read = |(_, entry): (String, kv::Entry)| {
+            let record: BugRecord = serde_json::from_slice(&entry.value).context("a bug cannot be read")?;
+            Ok(record.shared)
+        };
+        self.entries(&self.rooms.bugs)?.into_iter().map(read).collect()
+    }
+
+    /// Everything in a bucket, by name.
+    fn entries(&self, store: &kv::Store) -> anyhow::Result<Vec<(String, kv::Entry)>> {
+        self.block_on(async {
+            let mut entries = Vec::new();
+            let mut keys = store.keys().await?;
+            while let Some(key) = keys.next().await {
+                let key = key?;
+                if let Some(entry) = store.entry(&key).await? {
+                    entries.push((key, entry));
+                }
+            }
+            entries.sort_by(|one, other| one.0.cmp(&other.0));
+            Ok::<_, async_nats::Error>(entries)
+        })
+    }
+
+    /// Puts a value where there is none; gives what is there.
+    fn first_wins<T: Serialize + DeserializeOwned>(&self, key: &str, value: &T) -> anyhow::Result<T> {
+        let there = self.block_on(async {
+            match self.rooms.campaign.create(key, serde_json::to_vec(value)?.into()).await {
+                Err(error) if error.kind() != kv::CreateErrorKind::AlreadyExists => return Err(error.into()),
+                _ => {}
+            }
+            Ok::<_, async_nats::Error>(self.rooms.campaign.get(key).await?)
+        })?;
+        let there = there.context("the NATS server lost what it was given")?;
+        let name = &self.address.campaign;
+        serde_json::from_slice(&there)
+            .with_context(|| format!("another version of Dissent hunts in the campaign {name}"))
+    }
+
+    fn block_on<T, E: Into<async_nats::Error>>(
+        &self,
+        future: impl Future<Output = Result<T, E>>,
+    ) -> anyhow::Result<T> {
+        self.runtime.block_on(future).map_err(|error| {
+            let error = error.into();
+            match is_full(&error) {
+                true => anyhow!("{FULL}"),
+                false => anyhow!("the NATS server refused a request: {error}"),
+            }
+        })
+    }
+}
+
+async fn reach(address: &Address) -> anyhow::Result<Rooms> {
+    let options = Address::options().await?.name("dissent").connection_timeout(PATIENCE);
+    let options = options.reconnect_delay_callback(|tries| Duration::from_millis(100 * tries.min(20) as u64));
+    let shown = address.shown();
+    let client = options.connect(address.server()).await.map_err(|error| match error.kind() {
+        ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication => {
+            anyhow!("the NATS server at {shown} refused the credentials")
+        }
+        ConnectErrorKind::Tls => anyhow!("no encrypted connection to the NATS server at {shown}: {error}"),
+        _ => anyhow!("cannot reach a NATS server at {shown}: {error}"),
+    })?;
+    let opened = Rooms::open(jetstream::new(client), &address.campaign).await;
+    opened.map_err(|error| match is_full(&error) {
+        true => anyhow!("{FULL}"),
+        false => anyhow!("the NATS server at {shown} does not keep anything: is JetStream on? ({error})"),
+    })
+}
+
+/// Tests do not wait for half a minute.
+fn silence() -> Duration {
+    let asked = std::env::var("DISSENT_TEST_SILENCE").ok().filter(|_| cfg!(debug_assertions));
+    asked.and_then(|seconds| seconds.parse().ok()).map_or(SILENCE, Duration::from_secs)
+}
+
+fn host() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    format!("{}:{}", name.trim(), std::process::id())
+}

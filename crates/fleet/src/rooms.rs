@@ -1,0 +1,86 @@
+//! What a campaign keeps on the server: four key-value buckets and three streams.
+
+use std::time::Duration;
+
+use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
+use async_nats::jetstream::stream::{self, Stream};
+use async_nats::jetstream::{Context, kv};
+
+/// How long a reduction may be silent before another machine gets it.
+const ACK_WAIT: Duration = Duration::from_secs(60);
+/// How long the server remembers who took over which range.
+const REMEMBERED: Duration = Duration::from_secs(3600);
+
+#[derive(Clone)]
+pub struct Rooms {
+    pub jetstream: Context,
+    /// `config`, `file` and `stop`.
+    pub campaign: kv::Store,
+    /// One per signature.
+    pub bugs: kv::Store,
+    /// One per set of features.
+    pub corpus: kv::Store,
+    /// `beat.ID` and `figures.ID`.
+    pub machines: kv::Store,
+    /// One message for each range that was begun and is not walked; its number is the range's.
+    pub fresh: Stream,
+    /// The same for ranges that others left.
+    pub taken: Stream,
+    /// Findings that anybody may reduce.
+    pub reductions: PullConsumer,
+    pub reduce: Stream,
+    prefix: String,
+}
+
+impl Rooms {
+    pub async fn open(jetstream: Context, campaign: &str) -> Result<Rooms, async_nats::Error> {
+        let prefix = format!("dissent-{campaign}");
+        let bucket = |name: &str| kv::Config {
+            bucket: format!("{prefix}-{name}"),
+            history: 1,
+            ..kv::Config::default()
+        };
+        let stream = |name: &str, retention| stream::Config {
+            name: format!("{prefix}-{name}"),
+            subjects: vec![format!("{prefix}.{name}.*")],
+            retention,
+            allow_direct: true,
+            duplicate_window: REMEMBERED,
+            ..stream::Config::default()
+        };
+        let limits = stream::RetentionPolicy::Limits;
+        let reduce =
+            jetstream.get_or_create_stream(stream("reduce", stream::RetentionPolicy::WorkQueue)).await?;
+        let consumer = pull::Config {
+            durable_name: Some("reducers".to_string()),
+            ack_policy: AckPolicy::Explicit,
+            ack_wait: ACK_WAIT,
+            max_ack_pending: -1,
+            ..pull::Config::default()
+        };
+        Ok(Rooms {
+            campaign: open(&jetstream, bucket("campaign")).await?,
+            bugs: open(&jetstream, bucket("bugs")).await?,
+            corpus: open(&jetstream, bucket("corpus")).await?,
+            machines: open(&jetstream, bucket("machines")).await?,
+            fresh: jetstream.get_or_create_stream(stream("fresh", limits)).await?,
+            taken: jetstream.get_or_create_stream(stream("taken", limits)).await?,
+            reductions: reduce.get_or_create_consumer("reducers", consumer).await?,
+            reduce,
+            jetstream,
+            prefix,
+        })
+    }
+
+    /// The subject of a stream for one machine.
+    pub fn subject(&self, stream: &str, machine: &str) -> String {
+        format!("{}.{stream}.{machine}", self.prefix)
+    }
+}
+
+async fn open(jetstream: &Context, config: kv::Config) -> Result<kv::Store, async_nats::Error> {
+    match jetstream.get_key_value(&config.bucket).await {
+        Ok(store) => Ok(store),
+        Err(_) => Ok(jetstream.create_key_value(config).await?),
+    }
+}
