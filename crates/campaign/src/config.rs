@@ -10,6 +10,7 @@ use dissent_core::generate::Policy;
 use dissent_core::guide;
 use dissent_core::oracle::{self, versions};
 use dissent_core::seeds;
+use dissent_engine::Target;
 use serde::{Deserialize, Serialize};
 
 use crate::scripts::{self, Seed};
@@ -151,6 +152,36 @@ impl Config {
             );
         }
         Ok(())
+    }
+
+    /// What all machines of a fleet have in common; the rest is each machine's own affair.
+    pub fn common(&self) -> anyhow::Result<Config> {
+        let own = Config::default();
+        Ok(Config {
+            target: Target::parse(&self.target)?.public(),
+            jobs: 1,
+            time: None,
+            hang_limit: own.hang_limit,
+            worker_memory: own.worker_memory,
+            keep_duplicates: false,
+            seeds: Vec::new(),
+            known: Vec::new(),
+            log_statements: None,
+            ..self.clone()
+        })
+    }
+
+    /// The first option in which it differs from another, as `campaign.json` names it, with both values.
+    pub fn difference(&self, other: &Config) -> Option<(String, String, String)> {
+        let fields = |config: &Config| match serde_json::json!(config) {
+            serde_json::Value::Object(fields) => fields,
+            _ => Default::default(),
+        };
+        let (ours, theirs) = (fields(self), fields(other));
+        let names = ours.keys().chain(theirs.keys());
+        let mut differing = names.filter(|name| ours.get(*name) != theirs.get(*name));
+        let shown = |value: Option<&serde_json::Value>| value.map_or("none".to_string(), ToString::to_string);
+        differing.next().map(|name| (name.clone(), shown(ours.get(name)), shown(theirs.get(name))))
     }
 
     /// Whether databases may be made of what others taught.

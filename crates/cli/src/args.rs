@@ -60,6 +60,8 @@ pub enum Command {
     Bisect(BisectArgs),
     /// List the bugs of a campaign: exit 1 if there are any
     Findings(FindingsArgs),
+    /// Look at machines that hunt together, or stop them
+    Fleet(FleetArgs),
     /// Make one campaign of several, from shards or several machines: exit 1 if they have bugs
     Merge(MergeArgs),
     /// Write findings as a web page, or in a form that other tools read
@@ -133,6 +135,11 @@ pub struct HuntArgs {
     /// `auto` asks the CI service which one this is, `auto/8` a Kubernetes Indexed Job
     #[arg(long, value_name = "I/N", value_parser = shard)]
     shard: Option<Shard>,
+
+    /// Hunt together with other machines that join the same campaign: they share databases, bugs, corpus and reductions
+    /// through a NATS server with JetStream
+    #[arg(long, value_name = "nats://HOST/CAMPAIGN", conflicts_with_all = ["shard", "max_cases"])]
+    pub join: Option<String>,
 
     /// The oracles to use: names or groups (see `dissent oracles`), separated by commas [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
@@ -651,6 +658,10 @@ pub struct ServeArgs {
     #[arg(value_name = "DIR")]
     pub campaigns: Vec<PathBuf>,
 
+    /// Serve the campaign of a fleet instead
+    #[arg(long, value_name = "nats://HOST/CAMPAIGN", conflicts_with = "campaigns")]
+    pub join: Option<String>,
+
     /// The port to listen on; 0 for any free one
     #[arg(long, value_name = "N", default_value = "8765")]
     pub port: u16,
@@ -793,6 +804,50 @@ pub enum KnownAction {
 
         #[command(flatten)]
         limits: LimitArgs,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+pub struct FleetArgs {
+    #[command(subcommand)]
+    pub action: FleetAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum FleetAction {
+    /// Show the machines, what they do and what they found
+    Status {
+        /// The campaign
+        #[arg(value_name = "nats://HOST/CAMPAIGN")]
+        fleet: String,
+
+        /// How to print it
+        #[arg(long, value_name = "FORMAT", default_value = "text")]
+        format: SummaryFormat,
+
+        /// Print it again every few seconds, until Ctrl-C
+        #[arg(long)]
+        watch: bool,
+    },
+    /// Write the page of the whole campaign: exit 1 if there are bugs
+    Report {
+        /// The campaign
+        #[arg(value_name = "nats://HOST/CAMPAIGN")]
+        fleet: String,
+
+        /// The file to write [default: standard output]
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+
+        /// Keep the campaign in this directory as well; must not exist or be empty
+        #[arg(long, value_name = "DIR")]
+        keep: Option<PathBuf>,
+    },
+    /// End the campaign on every machine
+    Stop {
+        /// The campaign
+        #[arg(value_name = "nats://HOST/CAMPAIGN")]
+        fleet: String,
     },
 }
 

@@ -80,7 +80,7 @@ fn added(
 /// A file that merely lies in the current directory may not load a library, call a server or run a command.
 fn reaches_out(key: &str, value: &Value) -> bool {
     let elsewhere = |value: &str| value.contains("path=") || value.contains("://");
-    key == "builds" || (key == "target" && value.as_str().is_some_and(elsewhere))
+    matches!(key, "builds" | "join") || (key == "target" && value.as_str().is_some_and(elsewhere))
 }
 
 /// The option of that name.

@@ -18,7 +18,7 @@ use dissent_core::walk::{Lesson, Trail, Walk, Watcher};
 use dissent_engine::Wall;
 
 use super::corpus::CorpusStore;
-use super::fault::Fault;
+use super::fault::{self, Fault};
 use super::journal::Journal;
 use super::protocol::{Difference, Event, Events, HuntTask, Label, Tally};
 use super::trace::{TracedEngine, Tracer};
@@ -213,6 +213,7 @@ impl Watcher for Reporter<'_> {
         }
         self.journal.begin_case(database, case);
         if case == 0 {
+            fault::note_visit(database);
             self.tally.databases += 1;
         } else {
             self.tally.cases += 1;

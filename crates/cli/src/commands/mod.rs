@@ -6,6 +6,7 @@ mod check;
 mod clean;
 mod engines;
 mod findings;
+mod fleet;
 mod hunt;
 mod known;
 mod merge;
@@ -42,6 +43,7 @@ pub fn run(command: Command) -> anyhow::Result<u8> {
         Command::Reduce(args) => reduce::run(args),
         Command::Bisect(args) => bisect::run(args),
         Command::Findings(args) => findings::run(args),
+        Command::Fleet(args) => fleet::run(args),
         Command::Merge(args) => merge::run(args),
         Command::Report(args) => report::run(args),
         Command::Serve(args) => serve::run(args),

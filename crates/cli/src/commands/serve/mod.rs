@@ -16,12 +16,18 @@ use dissent_core::hash::fnv1a;
 use self::http::{Request, Response};
 use self::metrics::Measured;
 use super::findings::campaigns;
+use super::fleet::Mirror;
 use super::page::{Contents, nonce};
 use crate::args::ServeArgs;
 use crate::ending;
 
 pub fn run(args: ServeArgs) -> anyhow::Result<u8> {
-    let site = Site { campaigns: campaigns(args.campaigns)?, nonce: nonce(), page: Mutex::default() };
+    let mirror = args.join.as_deref().map(Mirror::start).transpose()?;
+    let named = match &mirror {
+        Some(mirror) => vec![mirror.directory()],
+        None => campaigns(args.campaigns)?,
+    };
+    let site = Site { campaigns: named, nonce: nonce(), page: Mutex::default() };
     let listener = listen(args.address, args.port)?;
     let address = listener.local_addr().context("cannot tell the address")?;
     introduce(&site, address);

@@ -1,0 +1,133 @@
+//! `dissent fleet`: machines that hunt together.
+
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Context;
+use dissent_campaign::record;
+use dissent_fleet::{Fleet, Status};
+use tempfile::TempDir;
+
+use super::page::{Contents, nonce};
+use crate::args::{FleetAction, FleetArgs, SummaryFormat};
+use crate::numbers::{counted, grouped};
+
+/// How often a fleet is looked at.
+const PAUSE: Duration = Duration::from_secs(3);
+
+pub fn run(args: FleetArgs) -> anyhow::Result<u8> {
+    match args.action {
+        FleetAction::Status { fleet, format, watch } => status(&Fleet::connect(&fleet)?, format, watch),
+        FleetAction::Report { fleet, out, keep } => {
+            report(&Fleet::connect(&fleet)?, out.as_deref(), keep.as_deref())
+        }
+        FleetAction::Stop { fleet } => {
+            Fleet::connect(&fleet)?.stop()?;
+            writeln!(std::io::stdout(), "every machine ends its hunt and reduces what it found")?;
+            Ok(crate::NOTHING_FOUND)
+        }
+    }
+}
+
+fn status(fleet: &Fleet, format: SummaryFormat, watch: bool) -> anyhow::Result<u8> {
+    loop {
+        let status = fleet.status()?;
+        let shown = match format {
+            SummaryFormat::Text => text(&status),
+            SummaryFormat::Json => serde_json::to_string_pretty(&status)? + "\n",
+        };
+        std::io::stdout().lock().write_all(shown.as_bytes())?;
+        if !watch {
+            return Ok(crate::NOTHING_FOUND);
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+/// A line per machine, and one for all of them.
+fn text(status: &Status) -> String {
+    let Status { campaign, target, engine_version, machines, .. } = status;
+    let mut text = format!("{campaign}: {target} (version {engine_version})\n");
+    let _ = writeln!(
+        text,
+        "{:<8}  {:<24} {:<8} {:>7} {:>10} {:>12} {:>9}",
+        "machine", "host", "state", "workers", "databases", "checks", "checks/s"
+    );
+    for machine in machines {
+        let pulse = &machine.pulse;
+        let rate = pulse.checks as f64 / pulse.seconds.max(1.0);
+        let _ = writeln!(
+            text,
+            "{:<8}  {:<24} {:<8} {:>7} {:>10} {:>12} {:>9.1}",
+            machine.id,
+            machine.host,
+            machine.state,
+            pulse.jobs,
+            grouped(pulse.databases),
+            grouped(pulse.checks),
+            rate
+        );
+    }
+    let hunting = machines.iter().filter(|machine| machine.state == "hunting").count() as u64;
+    let _ = writeln!(
+        text,
+        "{} hunting; {}, {}; {} in the corpus, {} to reduce, {} under way",
+        counted(hunting, "machine"),
+        counted(status.bugs, "new bug"),
+        counted(status.known, "known bug"),
+        counted(status.corpus, "entry"),
+        counted(status.waiting, "finding"),
+        counted(status.ranges, "range"),
+    );
+    text
+}
+
+fn report(fleet: &Fleet, out: Option<&Path>, keep: Option<&Path>) -> anyhow::Result<u8> {
+    let scratch = scratch()?;
+    let directory = keep.map_or_else(|| scratch.path().join("fleet"), Path::to_path_buf);
+    fleet.gather(&directory, &mut ())?;
+    let contents = Contents::read(std::slice::from_ref(&directory))?;
+    let found = contents.has_new_bugs();
+    let page = contents.page(&nonce(), false);
+    match out {
+        Some(path) => record::replace(path, &page)?,
+        None => std::io::stdout().lock().write_all(page.as_bytes())?,
+    }
+    Ok(if found { crate::FOUND } else { crate::NOTHING_FOUND })
+}
+
+fn scratch() -> anyhow::Result<TempDir> {
+    tempfile::Builder::new().prefix("dissent-fleet-").tempdir().context("no directory for the campaign")
+}
+
+/// A fleet's campaign as a directory that follows it.
+pub struct Mirror {
+    scratch: TempDir,
+}
+
+impl Mirror {
+    pub fn start(fleet: &str) -> anyhow::Result<Mirror> {
+        let mirror = Mirror { scratch: scratch()? };
+        let (fleet, directory) = (Fleet::connect(fleet)?, mirror.directory());
+        fleet.gather(&directory, &mut ())?;
+        std::thread::spawn(move || {
+            loop {
+                std::thread::sleep(PAUSE);
+                // Whoever reads while one takes the other's place reads again a moment later.
+                let next = directory.with_extension("next");
+                if fleet.gather(&next, &mut ()).is_ok() {
+                    let _ = std::fs::remove_dir_all(&directory);
+                    let _ = std::fs::rename(&next, &directory);
+                }
+                let _ = std::fs::remove_dir_all(&next);
+            }
+        });
+        Ok(mirror)
+    }
+
+    pub fn directory(&self) -> PathBuf {
+        self.scratch.path().join("fleet")
+    }
+}
