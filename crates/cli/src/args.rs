@@ -61,6 +61,7 @@ pub enum Command {
     /// List the bugs of a campaign: exit 1 if there are any
     Findings(FindingsArgs),
     /// Look at machines that hunt together, or stop them
+    #[cfg(feature = "fleet")]
     Fleet(FleetArgs),
     /// Make one campaign of several, from shards or several machines: exit 1 if they have bugs
     Merge(MergeArgs),
@@ -138,6 +139,7 @@ pub struct HuntArgs {
 
     /// Hunt together with other machines that join the same campaign: they share databases, bugs, corpus and reductions
     /// through a NATS server with JetStream
+    #[cfg(feature = "fleet")]
     #[arg(long, value_name = "nats://HOST/CAMPAIGN", conflicts_with_all = ["shard", "max_cases"])]
     pub join: Option<String>,
 
@@ -659,6 +661,7 @@ pub struct ServeArgs {
     pub campaigns: Vec<PathBuf>,
 
     /// Serve the campaign of a fleet instead
+    #[cfg(feature = "fleet")]
     #[arg(long, value_name = "nats://HOST/CAMPAIGN", conflicts_with = "campaigns")]
     pub join: Option<String>,
 
@@ -807,12 +810,14 @@ pub enum KnownAction {
     },
 }
 
+#[cfg(feature = "fleet")]
 #[derive(Debug, clap::Args)]
 pub struct FleetArgs {
     #[command(subcommand)]
     pub action: FleetAction,
 }
 
+#[cfg(feature = "fleet")]
 #[derive(Debug, Subcommand)]
 pub enum FleetAction {
     /// Show the machines, what they do and what they found

@@ -26,7 +26,7 @@ use crate::rooms::Rooms;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// A machine that has not been heard for so long is dead: its databases go to others.
 const SILENCE: Duration = Duration::from_secs(30);
-/// Databases that a worker gets at a time; `docs/fleet.md` has the figures behind it.
+/// Databases that a worker gets at a time; `docs/fleet.md` says what that costs the server.
 const RANGE: u64 = 64;
 
 /// A connection to the campaign of a fleet.
@@ -76,8 +76,8 @@ impl Fleet {
     /// Reaches the server. What can be wrong with that is one sentence.
     pub fn connect(address: &str) -> anyhow::Result<Fleet> {
         let address = Address::parse(address)?;
-        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
-        let runtime = runtime.context("cannot start a thread")?;
+        let runtime =
+            Builder::new_current_thread().enable_all().build().context("cannot talk to a server")?;
         let rooms = runtime.block_on(reach(&address))?;
         Ok(Fleet { runtime, rooms, address })
     }
@@ -116,8 +116,11 @@ impl Fleet {
         let inbox = Arc::new(Mutex::new(Inbox { connected: true, ..Inbox::default() }));
         let (orders, taken) = unbounded_channel();
         let ranges = Ranges::new(self.rooms.clone(), &id, cut);
-        self.runtime.spawn(Post::new(self.rooms, ranges, id, host(), inbox.clone(), taken).run());
-        Ok(Box::new(Member::new(orders, inbox, file, end.is_some(), self.runtime)))
+        let post = Post::new(self.rooms, ranges, id, host(), inbox.clone(), taken);
+        let runtime = self.runtime;
+        // It ends when the member has left or is gone.
+        std::thread::spawn(move || runtime.block_on(post.run()));
+        Ok(Box::new(Member::new(orders, inbox, file, end.is_some())))
     }
 
     /// Ends the campaign on every machine.

@@ -7,7 +7,6 @@ use anyhow::bail;
 use dissent_campaign::store::CampaignFile;
 use dissent_campaign::{Arrival, Lease, Next, Pulse, Share, SharedBug, Stretch};
 use dissent_core::finding::Finding;
-use tokio::runtime::Runtime;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::post::{Order, SharedInbox, open};
@@ -32,8 +31,6 @@ pub struct Member {
     alone: Stretch,
     beaten: Option<Instant>,
     figured: Instant,
-    /// Its threads talk to the server, and end with this.
-    runtime: Option<Runtime>,
 }
 
 impl Member {
@@ -42,13 +39,11 @@ impl Member {
         inbox: SharedInbox,
         file: &CampaignFile,
         bounded: bool,
-        runtime: Runtime,
     ) -> Member {
         open(&inbox).wanted = file.config.jobs as usize;
         let first = ALONE_FROM + u64::from(file.id) * ALONE_ROOM;
         let alone = Stretch::between(first, first + ALONE_ROOM);
-        let runtime = Some(runtime);
-        Member { orders, inbox, bounded, alone, beaten: None, figured: Instant::now(), runtime }
+        Member { orders, inbox, bounded, alone, beaten: None, figured: Instant::now() }
     }
 
     fn order(&self, order: Order) {
@@ -61,14 +56,6 @@ impl Member {
         let (reply, answer) = channel();
         self.order(order(reply));
         answer.recv_timeout(PATIENCE).unwrap_or(otherwise)
-    }
-}
-
-impl Drop for Member {
-    fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
     }
 }
 

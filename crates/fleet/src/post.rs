@@ -10,7 +10,7 @@ use async_nats::jetstream::kv::{self, CreateErrorKind};
 use async_nats::jetstream::{AckKind, Message};
 use dissent_campaign::{Arrival, Lease, Pulse, SharedBug, Stretch};
 use dissent_core::finding::Finding;
-use dissent_core::guide::Entry;
+use dissent_core::guide::{Entry, Feature};
 use dissent_core::hash::fnv1a;
 use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
@@ -21,10 +21,10 @@ use crate::rooms::Rooms;
 
 /// How often the thread looks for something to do besides orders.
 const TICK: Duration = Duration::from_millis(200);
-/// How often a machine says that it is alive.
-const BEAT_PAUSE: Duration = Duration::from_secs(5);
 /// How often reductions that take long are said to go on.
 const REDUCTION_PAUSE: Duration = Duration::from_secs(20);
+/// How often an idle machine asks for something to reduce.
+const FETCH_PAUSE: Duration = Duration::from_secs(5);
 /// Entries of the corpus that are larger stay where they are.
 const LARGEST_ENTRY: usize = 256 << 10;
 
@@ -50,6 +50,8 @@ pub struct Inbox {
     pub over: bool,
     pub arrivals: Vec<Arrival>,
     pub connected: bool,
+    /// Features of entries that are on the server.
+    pub shown: HashSet<Feature>,
     /// This machine could reduce something.
     pub idle: bool,
     /// What the user has to know when it ends.
@@ -68,6 +70,13 @@ pub struct BugRecord {
     pub machine: String,
     #[serde(flatten)]
     pub shared: SharedBug,
+}
+
+/// What a bucket has of an entry of the corpus.
+#[derive(Serialize, Deserialize)]
+struct EntryRecord {
+    machine: String,
+    entry: Entry,
 }
 
 /// A heartbeat.
@@ -89,10 +98,9 @@ pub struct Post {
     unsent: VecDeque<Order>,
     pulse: Pulse,
     beaten: Option<Instant>,
-    /// Features of entries that are on the server.
-    shown: HashSet<u32>,
     reductions: HashMap<u64, Message>,
     extended: Instant,
+    fetched: Option<Instant>,
     reconnects: u64,
 }
 
@@ -115,9 +123,9 @@ impl Post {
             unsent: VecDeque::new(),
             pulse: Pulse::default(),
             beaten: None,
-            shown: HashSet::new(),
             reductions: HashMap::new(),
             extended: Instant::now(),
+            fetched: None,
             reconnects: 0,
         }
     }
@@ -180,13 +188,13 @@ impl Post {
             Order::HandOver(finding, reply) => {
                 let _ = reply.send(connected && self.hand_over(&finding).await.is_ok());
             }
-            Order::Publish(shared, Some(reply)) => match self.publish(&shared).await {
-                Ok(first) if connected => drop(reply.send(first)),
-                _ => {
-                    let _ = reply.send(true);
+            Order::Publish(shared, Some(reply)) => {
+                let first = if connected { self.publish(&shared).await.ok() } else { None };
+                let _ = reply.send(first.unwrap_or(true));
+                if first.is_none() {
                     self.unsent.push_back(Order::Publish(shared, None));
                 }
-            },
+            }
             order => self.unsent.push_back(order),
         }
     }
@@ -196,7 +204,8 @@ impl Post {
             return;
         }
         self.send_all().await;
-        if self.beaten.is_none_or(|beaten| beaten.elapsed() >= BEAT_PAUSE) && self.beat(false).await.is_ok() {
+        let pause = self.ranges.beat_pause();
+        if self.beaten.is_none_or(|beaten| beaten.elapsed() >= pause) && self.beat(false).await.is_ok() {
             self.beaten = Some(Instant::now());
         }
         let (wanted, idle) = {
@@ -278,18 +287,17 @@ impl Post {
     }
 
     /// Entries that show nothing new to the fleet stay here.
-    async fn keep(&mut self, bytes: &[u8]) -> Result<(), async_nats::Error> {
+    async fn keep(&self, bytes: &[u8]) -> Result<(), async_nats::Error> {
         let entry: Entry = serde_json::from_slice(bytes)?;
-        let known =
-            !entry.features.is_empty() && entry.features.iter().all(|feature| self.shown.contains(feature));
-        if known || bytes.len() > LARGEST_ENTRY {
+        if bytes.len() > LARGEST_ENTRY || shows_nothing_new(&entry, &open(&self.inbox).shown) {
             return Ok(());
         }
-        let key = format!("{}.{:016x}", self.machine, fnv1a(bytes));
-        match self.rooms.corpus.create(&key, bytes.to_vec().into()).await {
+        let (key, features) = (entry_key(&entry)?, entry.features.clone());
+        let record = EntryRecord { machine: self.machine.clone(), entry };
+        match self.rooms.corpus.create(&key, serde_json::to_vec(&record)?.into()).await {
             Err(error) if error.kind() != CreateErrorKind::AlreadyExists => Err(error.into()),
             _ => {
-                self.shown.extend(&entry.features);
+                open(&self.inbox).shown.extend(features);
                 Ok(())
             }
         }
@@ -309,7 +317,9 @@ impl Post {
                 let _ = message.ack_with(AckKind::Progress).await;
             }
         }
-        if idle && self.reductions.is_empty() {
+        let asked = self.fetched.is_some_and(|fetched| fetched.elapsed() < FETCH_PAUSE);
+        if idle && self.reductions.is_empty() && !asked {
+            self.fetched = Some(Instant::now());
             let fetched = self.rooms.reductions.fetch().max_messages(1).messages().await;
             let Ok(mut messages) = fetched else { return };
             if let Some(Ok(message)) = messages.next().await {
@@ -386,24 +396,73 @@ async fn watch(store: kv::Store, kind: Kind, machine: String, inbox: SharedInbox
         if let Ok(mut watch) = store.watch_all_from_revision(next).await {
             while let Some(Ok(entry)) = watch.next().await {
                 next = entry.revision + 1;
-                let arrival = arrival(&kind, &machine, &entry);
-                open(&inbox).arrivals.extend(arrival);
+                let mut inbox = open(&inbox);
+                let arrival = arrival(&kind, &machine, &entry, &mut inbox);
+                inbox.arrivals.extend(arrival);
             }
         }
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
 }
 
-fn arrival(kind: &Kind, machine: &str, entry: &kv::Entry) -> Option<Arrival> {
+fn arrival(kind: &Kind, machine: &str, entry: &kv::Entry, inbox: &mut Inbox) -> Option<Arrival> {
     match kind {
         Kind::Bugs => {
             let record: BugRecord = serde_json::from_slice(&entry.value).ok()?;
             (record.machine != machine).then(|| Arrival::Bug(Box::new(record.shared)))
         }
         Kind::Corpus => {
-            let own = entry.key.starts_with(&format!("{machine}."));
-            (!own).then(|| Arrival::Entry(entry.key.replace('.', "-"), entry.value.to_vec()))
+            let record: EntryRecord = serde_json::from_slice(&entry.value).ok()?;
+            inbox.shown.extend(&record.entry.features);
+            // Not the key, which others chose: this becomes the name of a file.
+            let name = entry_key(&record.entry).ok()?;
+            let bytes = serde_json::to_vec(&record.entry).ok()?;
+            (record.machine != machine).then_some(Arrival::Entry(name, bytes))
         }
         Kind::Campaign => (entry.key == "stop").then_some(Arrival::Stop),
+    }
+}
+
+/// Entries without features are seeds: nobody has counted what they show.
+fn shows_nothing_new(entry: &Entry, shown: &HashSet<Feature>) -> bool {
+    !entry.features.is_empty() && entry.features.iter().all(|feature| shown.contains(feature))
+}
+
+/// Two entries that were first to show the same features are one, whichever machines they are from; seeds are told
+/// apart by their statements.
+fn entry_key(entry: &Entry) -> serde_json::Result<String> {
+    let text = match entry.features.is_empty() {
+        true => serde_json::to_vec(entry)?,
+        false => {
+            let mut features = entry.features.clone();
+            features.sort_unstable();
+            serde_json::to_vec(&features)?
+        }
+    };
+    Ok(format!("{:016x}", fnv1a(&text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(depth: u32, features: &[Feature]) -> Entry {
+        Entry { setup: Vec::new(), queries: Vec::new(), depth, features: features.to_vec() }
+    }
+
+    #[test]
+    fn entries_that_show_the_same_have_one_key() {
+        let key = |depth, features: &[Feature]| entry_key(&entry(depth, features)).unwrap();
+        assert_eq!(key(0, &[3, 1]), key(2, &[1, 3]));
+        assert_ne!(key(0, &[3, 1]), key(0, &[3, 2]));
+        assert_ne!(key(0, &[]), key(1, &[]), "seeds differ by what they are");
+    }
+
+    #[test]
+    fn entries_stay_here_if_others_showed_all_of_it() {
+        let shown = HashSet::from([1, 2]);
+        assert!(shows_nothing_new(&entry(0, &[2, 1]), &shown));
+        assert!(!shows_nothing_new(&entry(0, &[2, 3]), &shown));
+        assert!(!shows_nothing_new(&entry(0, &[]), &shown), "a seed");
     }
 }

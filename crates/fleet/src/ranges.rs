@@ -5,11 +5,11 @@
 //! publishing a message that the server accepts only once (`Nats-Msg-Id`), before it removes the old one. So no range is
 //! lost whoever is killed when, the server included.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream::message::PublishMessage;
-use async_nats::jetstream::stream::Stream;
+use async_nats::jetstream::stream::{DirectGetErrorKind, Stream};
 use dissent_campaign::{Lease, Stretch};
 use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
@@ -18,8 +18,15 @@ use crate::rooms::Rooms;
 
 /// What nobody has: left by a machine that said goodbye.
 const FREE: &str = "free";
-/// How often others are looked at.
+/// How often a machine looks whether others are dead, and how much longer it waits per machine that has ranges: a look
+/// lists them all, so that in a large fleet each one looks less often.
 const LOOK_PAUSE: Duration = Duration::from_secs(3);
+const LOOK_PAUSE_EACH: Duration = Duration::from_millis(100);
+/// Every machine looks after so many that follow it in a ring of all machines with ranges. The dead leave the ring when
+/// their ranges are taken over.
+const NEIGHBOURS: usize = 3;
+/// How often a machine that waits for the others asks whether they are done.
+const OVER_PAUSE: Duration = Duration::from_secs(1);
 
 /// How databases are cut into ranges; the same on every machine of a campaign.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -50,7 +57,10 @@ pub struct Ranges {
     unsure: bool,
     /// No range follows those that were begun.
     exhausted: bool,
-    looked: Option<Instant>,
+    /// When to look at others again.
+    look: Instant,
+    /// When to ask again whether all is over.
+    ask: Instant,
     /// Since when the heartbeat of another machine has not changed.
     silent: HashMap<String, (u64, Instant)>,
 }
@@ -60,7 +70,13 @@ impl Ranges {
         let (machine, silent) = (machine.to_string(), HashMap::new());
         let held = BTreeSet::new();
         // A machine that was killed comes back to what it had.
-        Ranges { rooms, machine, cut, held, unsure: true, exhausted: false, looked: None, silent }
+        let (look, ask) = (Instant::now(), Instant::now());
+        Ranges { rooms, machine, cut, held, unsure: true, exhausted: false, look, ask, silent }
+    }
+
+    /// How often a machine says that it is alive: often enough that a lost heartbeat or a busy moment is not its end.
+    pub fn beat_pause(&self) -> Duration {
+        self.cut.patience / 6
     }
 
     /// After an outage everybody gets time to be heard again.
@@ -78,11 +94,10 @@ impl Ranges {
             }
             self.unsure = false;
         }
-        if self.looked.is_none_or(|looked| looked.elapsed() >= LOOK_PAUSE) {
-            if let Some(lease) = self.orphan().await? {
-                return Ok(Some(lease));
-            }
-            self.looked = Some(Instant::now());
+        if Instant::now() >= self.look
+            && let Some(lease) = self.orphan().await?
+        {
+            return Ok(Some(lease));
         }
         if self.exhausted {
             return Ok(None);
@@ -131,8 +146,12 @@ impl Ranges {
         let subject = self.rooms.subject(name, machine);
         let mut found = Vec::new();
         let mut from = 1;
-        // Also if none is left: that is an error of its own.
-        while let Ok(message) = stream.direct_get_next_for_subject(subject.clone(), Some(from)).await {
+        loop {
+            let message = match stream.direct_get_next_for_subject(subject.clone(), Some(from)).await {
+                Ok(message) => message,
+                Err(error) if error.kind() == DirectGetErrorKind::NotFound => return Ok(found),
+                Err(error) => return Err(error.into()),
+            };
             let stretch = match is_taken {
                 true => serde_json::from_slice(&message.payload)?,
                 false => self.cut.range(message.sequence),
@@ -140,40 +159,38 @@ impl Ranges {
             found.push((message.sequence * 2 + u64::from(is_taken), stretch));
             from = message.sequence + 1;
         }
-        Ok(found)
     }
 
-    /// Takes over a range of a machine that is dead or gone.
+    /// Takes over a range of a machine that is dead or gone. If there is none, the next look is a while later.
     async fn orphan(&mut self) -> Result<Option<Lease>, async_nats::Error> {
-        for is_taken in [false, true] {
-            for machine in self.owners(is_taken).await? {
-                if machine == self.machine || !self.is_gone(&machine).await? {
-                    continue;
-                }
+        let mut owners = self.owners(false).await?;
+        owners.extend(self.owners(true).await?);
+        for machine in watched(&owners, &self.machine) {
+            if !self.is_gone(&machine).await? {
+                continue;
+            }
+            for is_taken in [false, true] {
                 for (ticket, stretch) in self.messages(&machine, is_taken).await? {
-                    let taken = self.republish(ticket, stretch, &self.machine.clone()).await?;
-                    if let Some(ticket) = taken {
+                    if let Some(ticket) = self.republish(ticket, stretch, &self.machine).await? {
                         return Ok(Some(self.hold(ticket, stretch)));
                     }
                 }
             }
         }
+        self.silent.retain(|machine, _| owners.contains(machine));
+        self.look = Instant::now() + LOOK_PAUSE.max(LOOK_PAUSE_EACH * owners.len() as u32);
         Ok(None)
     }
 
     /// The machines that have ranges.
-    async fn owners(&self, is_taken: bool) -> Result<Vec<String>, async_nats::Error> {
+    async fn owners(&self, is_taken: bool) -> Result<BTreeSet<String>, async_nats::Error> {
         let (stream, name) = self.stream(is_taken);
-        let subjects: BTreeMap<String, usize> = {
-            let mut listed = stream.info_with_subjects(self.rooms.subject(name, "*")).await?;
-            let mut subjects = BTreeMap::new();
-            while let Some(entry) = listed.next().await {
-                let (subject, count) = entry?;
-                subjects.insert(subject, count);
-            }
-            subjects
-        };
-        Ok(subjects.into_keys().filter_map(|subject| Some(subject.rsplit('.').next()?.to_string())).collect())
+        let mut listed = stream.info_with_subjects(self.rooms.subject(name, "*")).await?;
+        let mut owners = BTreeSet::new();
+        while let Some(entry) = listed.next().await {
+            owners.extend(entry?.0.rsplit('.').next().map(str::to_string));
+        }
+        Ok(owners)
     }
 
     async fn is_gone(&mut self, machine: &str) -> Result<bool, async_nats::Error> {
@@ -232,11 +249,43 @@ impl Ranges {
 
     /// Whether every range was walked, by whomever.
     pub async fn is_over(&mut self) -> Result<bool, async_nats::Error> {
-        if !self.exhausted {
+        if !self.exhausted || Instant::now() < self.ask {
             return Ok(false);
         }
+        self.ask = Instant::now() + OVER_PAUSE;
         let left = self.rooms.fresh.get_info().await?.state.messages
             + self.rooms.taken.get_info().await?.state.messages;
         Ok(left == 0)
+    }
+}
+
+/// Those that a machine looks after: what nobody has, and its neighbours in the ring.
+fn watched(owners: &BTreeSet<String>, machine: &str) -> Vec<String> {
+    let others = || owners.iter().filter(|owner| *owner != FREE);
+    let behind = others().filter(|owner| owner.as_str() > machine);
+    let before = others().filter(|owner| owner.as_str() < machine);
+    let neighbours = behind.chain(before).take(NEIGHBOURS);
+    owners.get(FREE).into_iter().chain(neighbours).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_machine_is_looked_after_by_others_and_nobody_looks_after_all() {
+        let owners: BTreeSet<String> = ["a", "b", "c", "d", "e", FREE].map(str::to_string).into();
+        assert_eq!(watched(&owners, "a"), [FREE, "b", "c", "d"]);
+        assert_eq!(watched(&owners, "d"), [FREE, "e", "a", "b"]);
+        // One without ranges looks after others, too.
+        assert_eq!(watched(&owners, "cc"), [FREE, "d", "e", "a"]);
+        assert!(watched(&BTreeSet::from(["a".to_string()]), "a").is_empty());
+    }
+
+    #[test]
+    fn ranges_follow_each_other_up_to_the_end() {
+        let cut = Cut { size: 10, patience: Duration::ZERO, end: Some(25) };
+        let all: Vec<u64> = (1..=4).flat_map(|sequence| cut.range(sequence)).collect();
+        assert_eq!(all, (0..25).collect::<Vec<_>>());
     }
 }

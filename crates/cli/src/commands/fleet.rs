@@ -1,17 +1,18 @@
 //! `dissent fleet`: machines that hunt together.
 
 use std::fmt::Write as _;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::Context;
-use dissent_campaign::record;
+use anyhow::{Context, bail};
+use dissent_campaign::store::CampaignFile;
+use dissent_campaign::{Campaign, Config, Observer, record, target_in_file};
 use dissent_fleet::{Fleet, Status};
 use tempfile::TempDir;
 
 use super::page::{Contents, nonce};
-use crate::args::{FleetAction, FleetArgs, SummaryFormat};
+use crate::args::{FleetAction, FleetArgs, HuntArgs, SummaryFormat};
 use crate::numbers::{counted, grouped};
 
 /// How often a fleet is looked at.
@@ -31,19 +32,67 @@ pub fn run(args: FleetArgs) -> anyhow::Result<u8> {
     }
 }
 
+/// Prepares a hunt as one of several machines.
+pub fn join(args: &HuntArgs, address: &str, observer: &mut dyn Observer) -> anyhow::Result<Campaign> {
+    let fleet = Fleet::connect(address)?;
+    let Some(directory) = &args.resume else {
+        let mut config = Config::default();
+        args.fill(&mut config)?;
+        let config = in_fleet(args, config, &fleet)?;
+        let mut fleet = Some(fleet);
+        let mut enter = |file: &CampaignFile| fleet.take().context("joins once")?.enter(file);
+        return Campaign::start_joined(config, args.out.as_deref(), Some(&mut enter), observer);
+    };
+    let (mut fleet, mut filled) = (Some(fleet), Ok(()));
+    let mut enter = |file: &CampaignFile| fleet.take().context("joins once")?.enter(file);
+    let fill = |config: &mut Config| filled = args.fill(config);
+    let campaign = Campaign::resume_joined(directory, fill, Some(&mut enter), observer);
+    filled.and(campaign)
+}
+
+/// What was typed, on top of what the first machine of a fleet said; both must agree.
+fn in_fleet(args: &HuntArgs, mut config: Config, fleet: &Fleet) -> anyhow::Result<Config> {
+    // What a database is must not depend on what a machine knows.
+    config.repeatable = true;
+    let common = fleet.settle(&config.common()?)?;
+    let target = match args.target {
+        Some(_) => config.target,
+        None => target_in_file(&common.target)?.to_string(),
+    };
+    let mut joined = Config { target, jobs: config.jobs, ..common.clone() };
+    args.fill(&mut joined)?;
+    if let Some((option, ours, theirs)) = joined.common()?.difference(&common) {
+        bail!(
+            "the fleet's campaign has {option} = {theirs}, not {ours}; leave that to it, or start another campaign"
+        );
+    }
+    Ok(joined)
+}
+
 fn status(fleet: &Fleet, format: SummaryFormat, watch: bool) -> anyhow::Result<u8> {
+    let mut out = std::io::stdout().lock();
+    let mut above = String::new();
     loop {
         let status = fleet.status()?;
         let shown = match format {
             SummaryFormat::Text => text(&status),
             SummaryFormat::Json => serde_json::to_string_pretty(&status)? + "\n",
         };
-        std::io::stdout().lock().write_all(shown.as_bytes())?;
+        write!(out, "{above}{shown}")?;
+        out.flush()?;
         if !watch {
             return Ok(crate::NOTHING_FOUND);
         }
+        if out.is_terminal() {
+            above = back_over(&shown);
+        }
         std::thread::sleep(PAUSE);
     }
+}
+
+/// What makes a terminal write over lines that it shows.
+fn back_over(shown: &str) -> String {
+    format!("\x1b[{}A\x1b[J", shown.lines().count())
 }
 
 /// A line per machine, and one for all of them.

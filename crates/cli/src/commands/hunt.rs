@@ -3,12 +3,10 @@
 use std::io::Write;
 
 use anyhow::{Context, bail};
-use dissent_campaign::store::CampaignFile;
-use dissent_campaign::{Campaign, Config, Join, Outcome, target_in_file};
+use dissent_campaign::{Campaign, Config, Outcome};
 use dissent_core::oracle;
 use dissent_core::report::export;
 use dissent_engine::Target;
-use dissent_fleet::Fleet;
 
 use crate::args::{HuntArgs, SummaryFormat};
 use crate::ending;
@@ -56,41 +54,18 @@ fn campaign_on_screen(campaign: Campaign, lines: HuntProgress) -> anyhow::Result
 }
 
 fn prepare(args: &HuntArgs, progress: &mut HuntProgress) -> anyhow::Result<Campaign> {
-    let mut fleet = args.join.as_deref().map(Fleet::connect).transpose()?;
+    #[cfg(feature = "fleet")]
+    if let Some(address) = &args.join {
+        return super::fleet::join(args, address, progress);
+    }
     let Some(directory) = &args.resume else {
         let mut config = Config::default();
         args.fill(&mut config)?;
-        if let Some(fleet) = &fleet {
-            config = in_fleet(args, config, fleet)?;
-        }
-        let mut enter = |file: &CampaignFile| fleet.take().context("joins once")?.enter(file);
-        let join: Option<Join> = if args.join.is_some() { Some(&mut enter) } else { None };
-        return Campaign::start_joined(config, args.out.as_deref(), join, progress);
+        return Campaign::start(config, args.out.as_deref(), progress);
     };
-    let mut enter = |file: &CampaignFile| fleet.take().context("joins once")?.enter(file);
-    let join: Option<Join> = if args.join.is_some() { Some(&mut enter) } else { None };
     let mut filled = Ok(());
-    let campaign = Campaign::resume_joined(directory, |config| filled = args.fill(config), join, progress);
+    let campaign = Campaign::resume(directory, |config| filled = args.fill(config), progress);
     filled.and(campaign)
-}
-
-/// What was typed, on top of what the first machine of a fleet said; both must agree.
-fn in_fleet(args: &HuntArgs, mut config: Config, fleet: &Fleet) -> anyhow::Result<Config> {
-    // What a database is must not depend on what a machine knows.
-    config.repeatable = true;
-    let common = fleet.settle(&config.common()?)?;
-    let target = match args.target {
-        Some(_) => config.target,
-        None => target_in_file(&common.target)?.to_string(),
-    };
-    let mut joined = Config { target, jobs: config.jobs, ..common.clone() };
-    args.fill(&mut joined)?;
-    if let Some((option, ours, theirs)) = joined.common()?.difference(&common) {
-        bail!(
-            "the fleet's campaign has {option} = {theirs}, not {ours}; leave that to it, or start another campaign"
-        );
-    }
-    Ok(joined)
 }
 
 /// A target that its findings do not name, or not so that a replay trusts it.

@@ -16,18 +16,21 @@ use dissent_core::hash::fnv1a;
 use self::http::{Request, Response};
 use self::metrics::Measured;
 use super::findings::campaigns;
+#[cfg(feature = "fleet")]
 use super::fleet::Mirror;
 use super::page::{Contents, nonce};
 use crate::args::ServeArgs;
 use crate::ending;
 
 pub fn run(args: ServeArgs) -> anyhow::Result<u8> {
+    #[cfg(feature = "fleet")]
     let mirror = args.join.as_deref().map(Mirror::start).transpose()?;
-    let named = match &mirror {
-        Some(mirror) => vec![mirror.directory()],
-        None => campaigns(args.campaigns)?,
-    };
-    let site = Site { campaigns: named, nonce: nonce(), page: Mutex::default() };
+    #[cfg(feature = "fleet")]
+    let mirrored = mirror.as_ref().map(|mirror| vec![mirror.directory()]);
+    #[cfg(not(feature = "fleet"))]
+    let mirrored = None;
+    let served = mirrored.map_or_else(|| campaigns(args.campaigns), Ok)?;
+    let site = Site { campaigns: served, nonce: nonce(), page: Mutex::default() };
     let listener = listen(args.address, args.port)?;
     let address = listener.local_addr().context("cannot tell the address")?;
     introduce(&site, address);
