@@ -137,10 +137,10 @@ pub struct HuntArgs {
     #[arg(long, value_name = "I/N", value_parser = shard)]
     shard: Option<Shard>,
 
-    /// Hunt together with other machines that join the same campaign: they share databases, bugs, corpus and reductions
-    /// through a NATS server with JetStream
+    /// Hunt together with other machines that join the same campaign, nats://HOST/CAMPAIGN: they share databases, bugs,
+    /// corpus and reductions through a NATS server with JetStream
     #[cfg(feature = "fleet")]
-    #[arg(long, value_name = "nats://HOST/CAMPAIGN", conflicts_with_all = ["shard", "max_cases"])]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["shard", "max_cases"])]
     pub join: Option<String>,
 
     /// The oracles to use: names or groups (see `dissent oracles`), separated by commas [default: all]

@@ -127,12 +127,13 @@ fn what_cannot_be_joined_is_one_sentence() {
     assert!(matches!(first.code, Some(0 | 1)), "{}", first.stderr);
     let other =
         run(dissent(path).args(["hunt", TARGET, "--join", &right, "--out", "b", "--oracles", "norec"]));
-    assert_eq!(other.code, Some(2));
-    assert!(other.stderr.contains("target = "), "{}", other.stderr);
+    other.refused_with("the fleet's campaign has target = ");
     let all = fs::read_to_string(path.join("first/campaign.json")).unwrap() + &first.stdout + &first.stderr;
     assert!(!all.contains("s3cret"), "{all}");
     let Some(small) = Nats::start(&["jetstream { store_dir: \"STORE\", max_file: 2K }"]) else { return };
-    join(&small.url("full"), "sqlite", "c").refused_with("the store of the NATS server is full");
+    // The server counts a moment later what it has stored: the first campaign may still fill it.
+    join(&small.url("full"), "sqlite", "c");
+    join(&small.url("another"), "sqlite", "d").refused_with("the store of the NATS server is full");
 }
 
 /// Kills machines, their workers and reducers, and the server.

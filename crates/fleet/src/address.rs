@@ -2,6 +2,7 @@
 
 use anyhow::{Context, bail};
 use async_nats::ConnectOptions;
+use percent_encoding::percent_decode_str;
 use url::Url;
 
 /// `nats://HOST/CAMPAIGN`, or `tls://`.
@@ -37,19 +38,23 @@ impl Address {
         Ok(Address { url, campaign })
     }
 
-    /// For messages: without user and password.
+    /// The server, without user and password.
     pub fn shown(&self) -> String {
         let host = self.url.host_str().unwrap_or_default();
         format!("{}://{host}:{}", self.url.scheme(), self.url.port().unwrap_or(4222))
     }
 
-    /// The server's own address, with what logs in.
-    pub(crate) fn server(&self) -> String {
-        self.url.to_string()
+    /// How to log in: what the environment says, and on top of it the address.
+    pub(crate) async fn options(&self) -> anyhow::Result<ConnectOptions> {
+        let options = Address::options_of_environment().await?;
+        let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+        Ok(match self.url.password() {
+            Some(password) => options.user_and_password(decoded(self.url.username()), decoded(password)),
+            None => options,
+        })
     }
 
-    /// What the environment says about logging in.
-    pub(crate) async fn options() -> anyhow::Result<ConnectOptions> {
+    async fn options_of_environment() -> anyhow::Result<ConnectOptions> {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let mut options = ConnectOptions::new();
         if let Some(token) = variable("NATS_TOKEN") {

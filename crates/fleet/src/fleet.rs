@@ -233,10 +233,10 @@ impl Fleet {
 }
 
 async fn reach(address: &Address) -> anyhow::Result<Rooms> {
-    let options = Address::options().await?.name("dissent").connection_timeout(PATIENCE);
+    let options = address.options().await?.name("dissent").connection_timeout(PATIENCE);
     let options = options.reconnect_delay_callback(|tries| Duration::from_millis(100 * tries.min(20) as u64));
     let shown = address.shown();
-    let client = options.connect(address.server()).await.map_err(|error| match error.kind() {
+    let client = options.connect(&shown).await.map_err(|error| match error.kind() {
         ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication => {
             anyhow!("the NATS server at {shown} refused the credentials")
         }
