@@ -79,6 +79,16 @@ fn visits(directory: &Path, names: &[String]) -> Vec<u64> {
     all
 }
 
+/// The ranges that a machine may have had when it was killed: the one it was at, one in advance, and those before that
+/// the server did not hear of yet.
+fn last_ranges(directory: &Path, name: &str, range: u64) -> Vec<u64> {
+    let said = fs::read_to_string(directory.join(format!("{name}.visits"))).unwrap_or_default();
+    let mut ranges: Vec<u64> = said.lines().rev().map(|line| line.parse::<u64>().unwrap() / range).collect();
+    ranges.dedup();
+    ranges.truncate(3);
+    ranges
+}
+
 fn names(count: usize) -> Vec<String> {
     (0..count).map(|number| format!("m{number}")).collect()
 }
@@ -151,6 +161,8 @@ fn nothing_is_lost_whoever_is_killed() {
     let more = ["--max-databases", limit.as_str(), "--guide", "none"];
     let mut machines: Vec<Child> = names.iter().map(|name| machine(path, name, &url, &more)).collect();
     let (mut dead, mut servers) = (0, 0);
+    let range = (databases / 64).clamp(1, 64);
+    let mut leased = BTreeSet::new();
     for _ in 0..kills {
         std::thread::sleep(Duration::from_millis(rng.between(200, 2500) as u64));
         let at = rng.below(4);
@@ -159,6 +171,7 @@ fn nothing_is_lost_whoever_is_killed() {
                 machines[at].kill().unwrap();
                 machines[at].wait().unwrap();
                 dead += 1;
+                leased.extend(last_ranges(path, &names[at], range));
                 machines[at] = machine(path, &names[at], &url, &more);
             }
             1 => {
@@ -195,6 +208,9 @@ fn nothing_is_lost_whoever_is_killed() {
     let visited = visits(path, &names);
     let distinct: BTreeSet<u64> = visited.iter().copied().collect();
     assert_eq!(distinct, (0..databases).collect(), "lost");
+    for pair in visited.windows(2).filter(|pair| pair[0] == pair[1]) {
+        assert!(leased.contains(&(pair[0] / range)), "database {} was nobody's who died", pair[0]);
+    }
     println!(
         "{kills} kills ({dead} of machines, {servers} of the server): {databases} databases, all visited, {} of them \
          again; {printed} printed findings, {} bugs, each once",
