@@ -49,7 +49,7 @@ pub struct Args {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Test a database with random queries until Ctrl-C or --time
-    Hunt(HuntArgs),
+    Hunt(Box<HuntArgs>),
     /// Check your own scripts: every query in them is asked in every way that the oracles know
     Check(CheckArgs),
     /// Check a finding again: exit 1 if it still fails, 0 if it no longer does, 2 if that cannot be told

@@ -53,7 +53,10 @@ fn quick(words: &[String], finding: &str, number: usize) -> Option<Vec<String>> 
     if !(QUICK.contains(&command) || listing || probing || table) {
         return None;
     }
-    let needs_more = |word: &String| word == "--resume" || (word.contains("coverage") && !word.contains('/'));
+    // What needs a server of its own is run by the tests of a fleet.
+    let needs_more = |word: &String| {
+        ["--resume", "--join"].contains(&word.as_str()) || (word.contains("coverage") && !word.contains('/'))
+    };
     if words.iter().any(needs_more) {
         return None;
     }

@@ -38,7 +38,7 @@ use crate::args::{Command, LimitArgs};
 /// Gives the exit code.
 pub fn run(command: Command) -> anyhow::Result<u8> {
     match command {
-        Command::Hunt(args) => hunt::run(args),
+        Command::Hunt(args) => hunt::run(*args),
         Command::Check(args) => check::run(args),
         Command::Replay(args) => replay::run(args),
         Command::Reduce(args) => reduce::run(args),
