@@ -166,7 +166,16 @@ fn duckdb_runs_the_scripts() {
 /// A private server, kept running by a shell of Dissent that waits for input.
 struct Server {
     shell: Child,
-    home: PathBuf,
+}
+
+/// The directories of a process's private servers and temporary files.
+fn homes_of(process: u32) -> Vec<PathBuf> {
+    let bases = [std::env::temp_dir(), PathBuf::from("/dev/shm")];
+    let entries = bases.iter().filter_map(|base| std::fs::read_dir(base).ok()).flatten().flatten();
+    // Relatives share the name of their driver.
+    let owner = format!("-{process}-");
+    let is_home = |name: &str| name.starts_with("dissent-server-") && name.contains(&owner);
+    entries.filter(|entry| is_home(&entry.file_name().to_string_lossy())).map(|entry| entry.path()).collect()
 }
 
 impl Server {
@@ -179,39 +188,29 @@ impl Server {
             .spawn()
             .unwrap();
         shell.stdin.as_mut().unwrap().write_all(b"SELECT 'ready';\n").unwrap();
-        let home = wait_for("a server, or none", || {
+        let started = wait_for("a server, or none", || {
             let ended = shell.try_wait().unwrap().is_some();
-            let homes = std::fs::read_dir(std::env::temp_dir())
-                .unwrap()
-                .chain(std::fs::read_dir("/dev/shm").into_iter().flatten());
-            // Relatives share the name of their driver.
-            let owner = format!("-{}-", shell.id());
-            let is_home = |name: &str| name.starts_with("dissent-server-") && name.contains(&owner);
-            let home = homes
-                .flatten()
-                .map(|entry| entry.path())
-                .find(|path| path.file_name().is_some_and(|name| is_home(&name.to_string_lossy())));
-            (ended || home.is_some()).then_some(home)
+            (ended || !homes_of(shell.id()).is_empty()).then_some(!ended)
         });
         let required = std::env::var("DISSENT_REQUIRE_ENGINES").as_deref() == Ok("1");
-        assert!(home.is_some() || !required, "{engine} is required");
-        let Some(home) = home else {
+        assert!(started || !required, "{engine} is required");
+        if !started {
             eprintln!("SKIPPED, not passed: {engine} cannot be obtained");
             return None;
-        };
+        }
         let mut line = String::new();
         let mut output = std::io::BufReader::new(shell.stdout.take().unwrap());
         std::io::BufRead::read_line(&mut output, &mut line).unwrap();
         assert_eq!(line, "ready\n");
-        Some(Server { shell, home })
+        Some(Server { shell })
     }
 
     /// The socket that it listens on.
     fn socket(&self, name: &str) -> PathBuf {
         wait_for("the server's socket", || {
-            let mut left = vec![self.home.clone()];
+            let mut left = homes_of(self.shell.id());
             while let Some(directory) = left.pop() {
-                for entry in std::fs::read_dir(&directory).ok()?.flatten() {
+                for entry in std::fs::read_dir(&directory).into_iter().flatten().flatten() {
                     let path = entry.path();
                     if entry.file_name() == name {
                         return Some(path);

@@ -165,9 +165,12 @@ fn sweep(base: &Path) -> usize {
                 age > if has_living_owner(&name) { REMNANT_AGE } else { REMNANT_AGE_OF_DEAD }
             }
         };
-        if abandoned && remove(&path).is_err() && path.exists() {
-            left += 1;
-        }
+        let stays = match abandoned {
+            true => remove(&path).is_err() && path.exists(),
+            // Its owner is dead, and its server, which has the lock too, is dying.
+            false => !has_living_owner(&name),
+        };
+        left += usize::from(stays);
     }
     left
 }
