@@ -106,8 +106,7 @@ impl Generator<'_> {
 
     /// A column in scope, of the kind if there is one; sometimes a column of an outer query.
     pub(crate) fn column(&mut self, kind: Kind) -> Option<Drawn> {
-        let from =
-            if self.inner > 0 && self.rules.outer && self.odds(&OUTER_COLUMN) { 0 } else { self.inner };
+        let from = if self.inner > 0 && self.odds(&OUTER_COLUMN) { 0 } else { self.inner };
         self.column_from(from, kind)
     }
 

@@ -53,7 +53,7 @@ const RECORDED_ORACLES: usize = 14;
 
 /// As for the statements of a seed, a change here is made on purpose and noted in the changelog.
 const RECORDED: [&str; 5] =
-    ["107ade1d9dffc87b", "cac5dee823f5e8cc", "1c29c9e603c66c4c", "763b829e38a875e7", "1f12b920e8da26eb"];
+    ["5c1b8025564a2ca2", "bee7eb54a1c077f7", "fe8395d7ea7bac44", "4159cad9d25c6b86", "f3f70ae23bfc6e09"];
 
 #[test]
 fn choices_are_named_after_their_oracle() {

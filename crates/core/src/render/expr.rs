@@ -70,19 +70,6 @@ impl Renderer<'_> {
     }
 
     /// Prints an operand of an operator that needs its operands to bind at least this tightly.
-    /// A form with each `{}` an operand.
-    pub(super) fn form(&mut self, form: &str, args: &[Expr]) {
-        let mut args = args.iter();
-        for (at, part) in form.split("{}").enumerate() {
-            if at > 0
-                && let Some(arg) = args.next()
-            {
-                self.operand(arg, Binding::Atom);
-            }
-            self.push(part);
-        }
-    }
-
     fn operand(&mut self, expr: &Expr, least: Binding) {
         let own = binding(expr);
         if own < least || (self.parens == Parens::All && own < Binding::Atom) {
@@ -192,7 +179,17 @@ impl Renderer<'_> {
                 self.push(name);
                 self.tuple(args, Self::expr);
             }
-            Expr::Operation { form, args } => self.form(form, args),
+            Expr::Operation { form, args } => {
+                let mut args = args.iter();
+                for (at, part) in form.split("{}").enumerate() {
+                    if at > 0
+                        && let Some(arg) = args.next()
+                    {
+                        self.operand(arg, Binding::Atom);
+                    }
+                    self.push(part);
+                }
+            }
             Expr::Aggregate(aggregate) => self.aggregate(aggregate),
             Expr::Window(window) => {
                 self.aggregate(&window.function);

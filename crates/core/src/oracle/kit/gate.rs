@@ -16,15 +16,7 @@ use crate::subject::Subject;
 /// Why a difference is not a bug, if it is not.
 pub fn undefined(subject: &Subject, database: &Database, dialect: &Dialect) -> Option<&'static str> {
     let state = database.state();
-    let mut gate = Gate {
-        dialect,
-        state,
-        keys: Vec::new(),
-        windows: Vec::new(),
-        scope: None,
-        reason: None,
-        in_relation: false,
-    };
+    let mut gate = Gate { dialect, state, keys: Vec::new(), scope: None, reason: None, in_relation: false };
     for test in &subject.tests {
         gate.statement(test);
     }
@@ -85,8 +77,6 @@ struct Gate<'a> {
     state: &'a State,
     /// Of each relation of the SELECT being read: its name, and its columns that are keys.
     keys: Vec<(Name, Vec<Name>)>,
-    /// The windows that it names.
-    windows: Vec<NamedWindow>,
     /// What it can name; nothing outside of any SELECT.
     scope: Option<Scope>,
     reason: Option<&'static str>,
@@ -153,18 +143,9 @@ impl Gate<'_> {
         Scope { relations, columns: all.then(|| columns.collect()) }
     }
 
-    /// What a window function looks at.
-    fn spec_of<'w>(&'w self, window: &'w Window) -> Option<&'w WindowSpec> {
-        match &window.over {
-            Over::Spec(spec) => Some(spec),
-            Over::Named(name) => {
-                self.windows.iter().find(|window| window.name == *name).map(|window| &window.spec)
-            }
-        }
-    }
-
     /// Whether no two rows are alike for a window: it orders or divides them by a key of every table.
-    fn has_total_order(&self, spec: &WindowSpec) -> bool {
+    fn has_total_order(&self, window: &Window) -> bool {
+        let Over::Spec(spec) = &window.over else { return false };
         let terms = || spec.order_by.iter().map(|item| &item.expr).chain(&spec.partition_by);
         let names = |alias: &Name, key: &Name, expr: &Expr| match expr {
             Expr::Column(reference) => {
@@ -264,11 +245,9 @@ impl Visitor for Gate<'_> {
             keys.clear();
         }
         let outer = std::mem::replace(&mut self.keys, keys);
-        let windows = std::mem::replace(&mut self.windows, select.windows.clone());
         let outer_scope = self.scope.replace(scope);
         walk_select(self, select);
         self.keys = outer;
-        self.windows = windows;
         self.scope = outer_scope;
         self.in_relation = before;
     }
@@ -302,11 +281,7 @@ impl Visitor for Gate<'_> {
                 self.refuse("order-dependent aggregate");
             }
             // Rule 0.5: rows that a window cannot tell apart have one value only under some functions.
-            Expr::Window(window)
-                if !self.spec_of(window).is_some_and(|spec| {
-                    is_alike_for_peers(&window.function, spec) || self.has_total_order(spec)
-                }) =>
-            {
+            Expr::Window(window) if !is_alike_for_peers(window) && !self.has_total_order(window) => {
                 self.refuse("window without a total order");
             }
             Expr::Subquery(query) => {
@@ -365,9 +340,10 @@ fn is_ordered(aggregate: &Aggregate) -> bool {
 }
 
 /// Whether a window gives one value to rows that its ORDER BY cannot tell apart, whichever comes first.
-fn is_alike_for_peers(function: &Aggregate, spec: &WindowSpec) -> bool {
+fn is_alike_for_peers(window: &Window) -> bool {
+    let Over::Spec(spec) = &window.over else { return false };
     let by_peers = spec.frame.as_ref().is_none_or(|frame| frame.unit != FrameUnit::Rows);
-    let Aggregate { name, args, .. } = function;
+    let Aggregate { name, args, .. } = &window.function;
     let is = |names: &[&str]| names.iter().any(|listed| name.eq_ignore_ascii_case(listed));
     let of_key = matches!((&args[..], &spec.order_by[..]), ([arg], [key]) if *arg == key.expr);
     by_peers
