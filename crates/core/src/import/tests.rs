@@ -9,7 +9,7 @@ use crate::state::State;
 
 /// A grammar, and the greatest percentage of our own statements that it may refuse.
 const GRAMMARS: &[(&str, usize)] =
-    &[("sqlite", 15), ("duckdb", 18), ("postgres", 4), ("mysql", 3), ("clickhouse", 8)];
+    &[("sqlite", 15), ("duckdb", 18), ("postgres", 4), ("mysql", 3), ("clickhouse", 8), ("generic", 15)];
 
 const STATEMENTS: usize = 1_200;
 

@@ -119,6 +119,7 @@ const NEVER_ON_SQLITE: Never = &[
 ];
 
 const NEVER_ON_POSTGRES: Never = &[
+    ("an error ends a transaction", &["atomic.by/failure"]),
     (
         "operands are not converted",
         &[
