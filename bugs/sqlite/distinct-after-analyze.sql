@@ -2,7 +2,7 @@
 -- link: https://www.sqlite.org/src/tktview?name=ced41c7c7d
 -- fails: sqlite@3.29.0
 -- fixed: 3.30.1
--- caught: constraints, eet, identities, order, plan, tlp-distinct
+-- caught: constraints, eet, identities, order, plan, tlp-distinct, roundtrip
 
 CREATE TABLE run(a INT, b INT, c INT, d INT, PRIMARY KEY (d, c));
 INSERT INTO run(c) VALUES (7), (7), (7), (7), (7), (7), (7), (7), (7), (7), (NULL), (8), (7);

@@ -2,7 +2,7 @@
 -- link: https://www.sqlite.org/src/tktview?name=ce8717f088
 -- fails: sqlite@3.28.0
 -- fixed: 3.29.0
--- caught: constraints, eet, norec, tlp-where
+-- caught: constraints, eet, norec, tlp-where, roundtrip
 
 CREATE TABLE ratio(part INT UNIQUE COLLATE NOCASE);
 INSERT INTO ratio VALUES ('.25%'), (9);

@@ -2,7 +2,7 @@
 -- link: https://www.sqlite.org/src/tktview?name=9080b6227f
 -- fails: sqlite@3.29.0
 -- fixed: 3.30.1
--- caught: constraints, eet, epsc, index, norec, tlp-where
+-- caught: constraints, eet, epsc, index, norec, tlp-where, roundtrip
 
 CREATE TABLE lamp(volts);
 INSERT INTO lamp VALUES (12);

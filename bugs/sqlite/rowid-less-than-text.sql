@@ -2,7 +2,7 @@
 -- link: https://www.sqlite.org/src/tktview?name=9cf6c9bb51
 -- fails: sqlite@3.28.0
 -- fixed: 3.29.0
--- caught: constraints, eet, identities, joinequiv, norec, plan, tlp-where
+-- caught: constraints, eet, identities, joinequiv, norec, plan, tlp-where, roundtrip
 
 CREATE TABLE word(spelling);
 CREATE TABLE numbered(id INTEGER PRIMARY KEY);

@@ -91,7 +91,7 @@ fn old(finding: &Finding) -> Option<String> {
 
 impl Bug {
     /// What makes findings one bug, wherever they were found.
-    pub fn identity(&self) -> String {
+    pub fn key(&self) -> String {
         match (&self.known, &self.signature) {
             (Some(known), _) => format!("known {known}"),
             (None, Some(signature)) => serde_json::json!(signature).to_string(),

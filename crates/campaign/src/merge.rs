@@ -65,7 +65,7 @@ pub fn gather(
     let union = Union::create(out, CampaignFile { config, ..file })?;
     union.fill(observer, |sum, observer| {
         for SharedBug { bug, finding } in bugs {
-            let count = figures.iter().filter_map(|figures| figures.counts.get(&bug.identity())).sum();
+            let count = figures.iter().filter_map(|figures| figures.counts.get(&bug.key())).sum();
             if let Some(directory) = sum.sorter.store.add_finding(&finding)? {
                 let bug = Bug { id: id(&directory), directory: directory.clone(), count, ..bug };
                 sum.sorter.sort_as(bug, &finding, &directory, observer)?;

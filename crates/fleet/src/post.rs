@@ -269,7 +269,7 @@ impl Post {
     async fn publish(&self, shared: &SharedBug) -> Result<bool, async_nats::Error> {
         let record = BugRecord { machine: self.machine.clone(), shared: shared.clone() };
         let bytes = serde_json::to_vec(&record)?;
-        let key = format!("{:016x}", fnv1a(shared.bug.identity().as_bytes()));
+        let key = format!("{:016x}", fnv1a(shared.bug.key().as_bytes()));
         match self.rooms.bugs.create(&key, bytes.clone().into()).await {
             Ok(_) => return Ok(true),
             Err(error) if error.kind() == CreateErrorKind::AlreadyExists => {}

@@ -112,7 +112,7 @@ fn mysql(target: &str) -> Suite {
         traces: &[
             "SHOW SESSION VARIABLES WHERE Variable_name NOT IN ('timestamp', 'pseudo_thread_id', 'rand_seed1', \
              'rand_seed2', 'error_count', 'warning_count', 'last_insert_id', 'identity', 'insert_id', \
-             'statement_id', 'last_gtid', 'in_transaction')",
+             'statement_id', 'last_gtid', 'in_transaction', 'tidb_last_ddl_info', 'tidb_last_query_info')",
             "SELECT (SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE()), (SELECT COUNT(*) \
              FROM information_schema.routines WHERE routine_schema = DATABASE())",
         ],

@@ -132,7 +132,8 @@ fn a_difference_names_the_statements_that_were_undone() {
 
 #[test]
 fn engines_agree_with_themselves() {
-    for (target, quick) in [("sqlite", 3000), ("postgres", 300), ("duckdb", 420), ("mariadb", 300)] {
+    // MariaDB has too many tables that are not transactional to agree so often.
+    for (target, quick) in [("sqlite", 3000), ("postgres", 300), ("duckdb", 420)] {
         assert_agreement(target, "atomic", cases(quick));
     }
 }

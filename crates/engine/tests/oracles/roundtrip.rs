@@ -99,11 +99,12 @@ fn rule_15_2_only_ways_that_the_dialect_lists() {
 
 #[test]
 fn rule_15_3_temporary_tables_end_with_the_session() {
-    let temporary = "CREATE TEMP TABLE t0(c0 INT, c1 TEXT); INSERT INTO t0 VALUES (1, 'a')";
-    assert_skipped(
-        lossy_once_opened().check(&rewritten("reopen", temporary, "SELECT c0 FROM t0")),
-        "temporary table",
-    );
+    let table = "CREATE TEMP TABLE t0(c0 INT, c1 TEXT); INSERT INTO t0 VALUES (1, 'a')";
+    let view = "CREATE TABLE t1(c0 INT); CREATE TEMP VIEW t0 AS SELECT c0 FROM t1";
+    for temporary in [table, view] {
+        let case = rewritten("reopen", temporary, "SELECT c0 FROM t0");
+        assert_skipped(lossy_once_opened().check(&case), "temporary table");
+    }
 }
 
 #[test]
