@@ -76,13 +76,17 @@ impl Fault {
     }
 }
 
-/// Appends the number of a database to the file that `DISSENT_TEST_VISITS` names: tests count who visited what.
+/// The file that `DISSENT_TEST_VISITS` names, opened to add to it: tests count who visited what.
+pub fn visits() -> Option<(std::path::PathBuf, std::fs::File)> {
+    let path = std::env::var_os("DISSENT_TEST_VISITS").filter(|_| cfg!(debug_assertions))?;
+    let file = std::fs::File::options().create(true).append(true).open(&path).ok()?;
+    Some((path.into(), file))
+}
+
+/// Appends the number of a database to that file.
 pub fn note_visit(database: u64) {
     use std::io::Write;
-    if !cfg!(debug_assertions) {
-        return;
+    if let Some((_, mut file)) = visits() {
+        let _ = file.write_all(format!("{database}\n").as_bytes());
     }
-    let Some(path) = std::env::var_os("DISSENT_TEST_VISITS") else { return };
-    let file = std::fs::File::options().create(true).append(true).open(path);
-    let _ = file.and_then(|mut file| file.write_all(format!("{database}\n").as_bytes()));
 }

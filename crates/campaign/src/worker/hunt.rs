@@ -43,6 +43,9 @@ pub fn let_through(task: &HuntTask, mut wall: Wall) -> anyhow::Result<Wall> {
         StatementLog::append(&path)?;
         wall = wall.writing(path);
     }
+    if let Some((path, _)) = fault::visits() {
+        wall = wall.writing(path);
+    }
     Ok(wall)
 }
 

@@ -188,7 +188,7 @@ impl Search<'_> {
     fn fewest<T: Clone>(
         &mut self,
         mut all: Vec<T>,
-        holds: &mut dyn FnMut(&mut Self, &[T]) -> Result<bool, Trouble>,
+        mut holds: impl FnMut(&mut Self, &[T]) -> Result<bool, Trouble>,
     ) -> Result<Vec<T>, Trouble> {
         let mut size = all.len().div_ceil(2);
         while all.len() > 1 {
