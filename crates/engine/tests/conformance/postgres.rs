@@ -134,51 +134,6 @@ fn postgres_16() {
     postgres("postgres@16").run();
 }
 
-/// It has no indexes and no statement that waits, says itself which types it has, and shows 15 digits of a float.
-#[test]
-fn hyper_newest() {
-    let mut suite = postgres("hyper");
-    suite.values.retain(|(sql, _)| {
-        let lacks = [
-            "REAL",
-            "NaN",
-            "Infinity",
-            "18446744073709551616",
-            "JSONB",
-            "ARRAY",
-            "5e-324",
-            "TIMESTAMPTZ",
-            "0.1 AS",
-            "INTERVAL",
-        ];
-        !lacks.iter().any(|word| sql.contains(word))
-    });
-    suite.stored.retain(|(ty, literal, _)| {
-        !["REAL", "NUMERIC", "JSONB", "UUID"].contains(&ty.name.as_ref())
-            && !literal.contains("nfinity")
-            && *literal != "'NaN'"
-    });
-    Suite {
-        setup: &["CREATE TABLE k(a INTEGER NOT NULL)", "INSERT INTO k VALUES (1)"],
-        errors: &[
-            ("SELEC 1", ErrorClass::Syntax),
-            ("SELECT nothing", ErrorClass::Semantic),
-            ("INSERT INTO k VALUES (NULL)", ErrorClass::Constraint),
-            ("SELECT 1 / 0", ErrorClass::Runtime),
-        ],
-        endless: "SELECT COUNT(*) FROM generate_series(1, 100000) a, generate_series(1, 100000) b, generate_series(1, 1000) c \
-                  WHERE a.column_0 + b.column_0 < c.column_0",
-        boundless: None,
-        many_rows: "SELECT * FROM generate_series(1, 1000000)",
-        mess: &["CREATE TABLE left_over(a INTEGER)", "BEGIN", "INSERT INTO left_over VALUES (1)"],
-        setting: ("SELECT 1", Value::Int(1)),
-        traces: &["SELECT COUNT(*) FROM pg_class"],
-        server: None,
-        ..suite
-    }
-    .run();
-}
-
 /// A server that somebody else runs, by its address: ours, in this test.
 #[test]
 fn postgres_by_address() {
