@@ -86,7 +86,7 @@ fn remarks(what: &str, check: &ScriptCheck, of: impl Fn(&Read) -> &[(usize, Stri
     let mut places: BTreeMap<(usize, String), (usize, usize, u64)> = BTreeMap::new();
     for (script, read) in check.read.iter().enumerate() {
         let group = if verbosity::is_verbose() { script } else { 0 };
-        for (line, remark) in read.iter().flat_map(|read| of(read)) {
+        for (line, remark) in read.iter().flat_map(&of) {
             let key = (group, without_place(remark));
             let (first, at, count) = places.entry(key).or_insert((script, *line, 0));
             (*first, *at) = (*first, *at).min((script, *line));

@@ -16,7 +16,7 @@
 //! - A way that the engine refuses says nothing.
 //! - Nothing that ends with a session is there: no temporary table or view.
 //! - No answer depends on the number of a row, which VACUUM may give anew.
-//! - What another version answers is compared under the conditions of [`versions`](super::versions), and is a change.
+//! - What another version answers is compared under the conditions of [`versions`], and is a change.
 
 use crate::dialect::{Dialect, Feature};
 use crate::engine::{Reply, Stop};
