@@ -79,7 +79,11 @@ fn quick(words: &[String], finding: &str, number: usize) -> Option<Vec<String>> 
     }
     if command == "hunt" {
         let jobs: &[&str] = if words.iter().any(|word| word == "--jobs") { &[] } else { &["--jobs", "1"] };
-        words.extend(jobs.iter().chain(&["--max-cases", "20"]).map(|word| word.to_string()));
+        words.extend(jobs.iter().chain(&["--max-cases", "40"]).map(|word| word.to_string()));
+        // Few cases of some seeds come to no check, which is an error.
+        if !words.iter().any(|word| word == "--seed") {
+            words.extend(["--seed", "11"].map(str::to_string));
+        }
         if !words.iter().any(|word| word == "--out") {
             words.extend(["--out".to_string(), format!("out-{number}")]);
         }
