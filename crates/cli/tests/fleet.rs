@@ -85,7 +85,7 @@ fn last_ranges(directory: &Path, name: &str, range: u64) -> Vec<u64> {
     let said = fs::read_to_string(directory.join(format!("{name}.visits"))).unwrap_or_default();
     let mut ranges: Vec<u64> = said.lines().rev().map(|line| line.parse::<u64>().unwrap() / range).collect();
     ranges.dedup();
-    ranges.truncate(3);
+    ranges.truncate(12);
     ranges
 }
 
