@@ -7,15 +7,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use support::packages::packages;
 use support::{dissent, only_finding, run};
 
 /// SQLite's source, as it comes with its Rust package.
 fn source() -> String {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-    let metadata = cargo.args(["metadata", "--format-version", "1", "--offline"]).output().unwrap();
-    let metadata: serde_json::Value = serde_json::from_slice(&metadata.stdout).unwrap();
-    let mut packages = metadata["packages"].as_array().unwrap().iter();
-    let package = packages.find(|package| package["name"] == "libsqlite3-sys").unwrap();
+    let packages = packages();
+    let package = packages.iter().find(|package| package["name"] == "libsqlite3-sys").unwrap();
     let manifest = Path::new(package["manifest_path"].as_str().unwrap());
     fs::read_to_string(manifest.with_file_name("sqlite3").join("sqlite3.c")).unwrap()
 }

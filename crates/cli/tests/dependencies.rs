@@ -1,8 +1,9 @@
 //! What the program is built of: every dependency comes from crates.io, under a licence that lets anyone use Dissent.
 
-use std::process::Command;
+mod support;
 
 use serde_json::Value;
+use support::packages::packages;
 
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
@@ -29,21 +30,6 @@ fn in_its_file(package: &Value) -> Option<&'static str> {
 fn is_allowed(licence: &str) -> bool {
     let plain = licence.replace(['(', ')'], "").replace('/', " OR ");
     plain.split(" AND ").all(|part| part.split(" OR ").any(|choice| LICENCES.contains(&choice.trim())))
-}
-
-/// The packages that are compiled here; those of other platforms may not even be downloaded.
-fn packages() -> Vec<Value> {
-    let rustc = Command::new("rustc").arg("-vV").output().expect("tests run beside the compiler");
-    let about = String::from_utf8(rustc.stdout).expect("it prints text");
-    let host = about.lines().find_map(|line| line.strip_prefix("host: ")).expect("it names its host");
-    let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--locked", "--offline", "--format-version", "1", "--filter-platform", host])
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output()
-        .expect("tests run beside cargo");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let metadata: Value = serde_json::from_slice(&output.stdout).expect("it prints JSON");
-    metadata["packages"].as_array().expect("it lists packages").clone()
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+pub mod packages;
 pub mod traces;
 
 use std::path::{Path, PathBuf};
