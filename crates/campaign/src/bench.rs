@@ -172,7 +172,7 @@ impl Bench {
         let _ = std::fs::create_dir(self.corpus.path());
         let told = Told::default();
         let mut events = Events::to(Box::new(told.clone()));
-        let engines = Engines { engine, other: None };
+        let engines = Engines { engine, other: None, foreign: None };
         hunt::run(&self.task, Place::OwnEngine, engines, dialect, writer, std::io::empty(), &mut events)?;
         let mut tally = Tally::default();
         read_events(told.0.borrow().as_slice(), |event| {

@@ -279,7 +279,11 @@ fn prepare(
         observer.note(&why);
     }
     let known = known_of(tested.dialect_name(), &tested.engine_version, &config.known)?;
-    let looked = catalog::look(&tested);
+    // In what two engines share there is nothing of a catalog.
+    let looked = match tested.compares_engines() {
+        true => Ok(Look::Unplanned),
+        false => catalog::look(&tested),
+    };
     // What both versions can compute is known only when both are probed.
     let waits = config.repeatable || config.max_cases.is_some() || tested.other.is_some();
     let probe_beside = matches!(looked, Ok(Look::Missing)) && !waits;

@@ -23,7 +23,7 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, common};
 use crate::generate::{self, Listed, Policy};
 use crate::{mutate, oracle, walk};
 
@@ -90,6 +90,12 @@ pub enum ProfileError {
 }
 
 impl Policy {
+    /// Draws what engines share ([`Dialect::shared_with`]), with the weights and sizes of a profile.
+    pub fn for_shared(profile: &BTreeMap<String, u32>, shared: &Dialect) -> Result<Policy, ProfileError> {
+        let never = common::NEVER_DRAWN.iter().map(|name| (name.to_string(), 0));
+        Policy::for_dialect(&never.chain(profile.clone()).collect(), shared)
+    }
+
     /// The default policy with the weights and sizes of a profile.
     pub fn profile(profile: &BTreeMap<String, u32>) -> Result<Policy, ProfileError> {
         let mut policy = Policy::default();

@@ -39,6 +39,11 @@ impl Source {
         Source { engine: "sqlite".to_string(), location: Location::Bundled }
     }
 
+    /// The name of the dialect that the engine speaks.
+    pub fn dialect(&self) -> &str {
+        &self.engine
+    }
+
     /// Has [`leave`](crate::leave) drop what is made on a server that goes on without us. To be called before that is
     /// opened, here or in another process.
     pub fn visit(&self) {

@@ -73,7 +73,7 @@ pub fn run(
     };
     let mut log = StatementLog::append(&path)?;
     let traced = Box::new(TracedEngine { engine: engines.engine, tracer: &mut log });
-    walk(task, place, Engines { engine: traced, other: engines.other }, &dialect, writer, input, events)?;
+    walk(task, place, Engines { engine: traced, ..engines }, &dialect, writer, input, events)?;
     log.finish().with_context(|| format!("cannot write statements to {}", path.display()))
 }
 
@@ -88,17 +88,23 @@ fn walk(
 ) -> anyhow::Result<()> {
     let config = &task.config;
     let journal = writer.journal.clone();
+    // Two engines are asked in the SQL that they share.
+    let shared = engines.foreign.as_ref().map(|foreign| dialect.shared_with(foreign));
+    let drawn = shared.as_ref().unwrap_or(dialect);
     let mut session = engines.session(dialect, &mut writer);
     session.validates_errors = config.error_validation;
     let oracles = oracles(&config.oracles)?;
-    let calm = (!task.avoid.is_empty()).then(|| dialect.without(&task.avoid.features, &task.avoid.functions));
+    let calm = (!task.avoid.is_empty()).then(|| drawn.without(&task.avoid.features, &task.avoid.functions));
     let calm = calm.as_ref();
     let walk = Walk {
-        dialect,
+        dialect: drawn,
         calm,
         oracles,
         seed: config.seed,
-        policy: Policy::for_dialect(&config.profile, dialect)?,
+        policy: match &shared {
+            Some(shared) => Policy::for_shared(&config.profile, shared)?,
+            None => Policy::for_dialect(&config.profile, dialect)?,
+        },
     };
     let mut corpus = config.learns().then(|| CorpusStore::open(task, place));
     let mut trail = Trail::new(config.guide.guide());

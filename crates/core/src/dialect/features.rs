@@ -50,6 +50,9 @@ pub enum Feature {
     JsonArrows,
     /// `x COLLATE c`.
     Collate,
+    /// Whole numbers, plain text, joins, groups and sets mean the same as on other engines that have this: what
+    /// `--against` another engine compares.
+    CommonSql,
     // Queries
     /// `LEFT JOIN`.
     LeftJoin,

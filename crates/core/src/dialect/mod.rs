@@ -2,6 +2,7 @@
 //!
 //! Generators and oracles ask what a dialect *can* do ([`Dialect::can`]), never which one it *is*.
 
+pub mod common;
 mod confines;
 mod costs;
 mod descriptor;
