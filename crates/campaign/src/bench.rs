@@ -24,7 +24,7 @@ use dissent_core::guide;
 use dissent_engine::sqlite::SqliteEngine;
 use dissent_engine::{Source, Target};
 
-pub use against::{Against, Round};
+pub use against::{Against, Compared, Round};
 
 use crate::catalog;
 use crate::config::Config;

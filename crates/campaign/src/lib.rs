@@ -54,7 +54,7 @@ mod system;
 mod tested;
 mod worker;
 
-pub use bench::{Against, Bench, Library, Measured, Round, bench_config, plain_and_counting};
+pub use bench::{Against, Bench, Compared, Library, Measured, Round, bench_config, plain_and_counting};
 pub use bugs::Bug;
 pub use builds::{Build, own_builds, released_versions};
 pub use campaign::{Builder, Campaign, Join, Outcome};

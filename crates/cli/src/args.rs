@@ -488,12 +488,22 @@ pub struct BenchArgs {
 
     /// Compare with another build of Dissent instead: hunts of this and of that program, one after the other in each
     /// round, with everything that they start counted
-    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["cases", "coverage", "costs"])]
+    #[arg(long, value_name = "PROGRAM", group = "turns", conflicts_with_all = ["cases", "coverage", "costs"])]
     pub against: Option<PathBuf>,
 
+    /// Measure what joining a fleet costs instead: hunts as the only machine of a campaign nats://HOST/CAMPAIGN-ROUND, and
+    /// hunts without a fleet, one after the other in each round
+    #[cfg(feature = "fleet")]
+    #[arg(long, value_name = "URL", group = "turns", conflicts_with_all = ["cases", "coverage", "costs"])]
+    pub join: Option<String>,
+
     /// How long each hunt of such a comparison lasts
-    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration, requires = "against")]
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration, requires = "turns")]
     pub time: Duration,
+
+    /// What the hunts of such a comparison learn from [default: plan]
+    #[arg(long, value_name = "GUIDE", requires = "turns")]
+    pub guide: Option<GuideName>,
 
     /// Print what statements and subjects of each oracle cost on this engine, as a dialect's file keeps it (`[costs]`)
     #[arg(long, conflicts_with = "coverage")]

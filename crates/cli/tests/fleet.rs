@@ -1,97 +1,47 @@
-//! Machines that hunt together, over a real NATS server.
-//!
-//! The chaos test kills a few times; `DISSENT_FLEET_KILLS=50 cargo test -p dissent --test fleet -- --nocapture` fifty times.
+//! Machines that hunt together, over a real NATS server. `fleet_kills.rs` kills them.
 
 #![cfg(feature = "fleet")]
 
+#[path = "support/machines.rs"]
+mod machines;
 #[path = "support/nats.rs"]
 mod nats;
 mod support;
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Child;
+use std::time::Duration;
 
-use dissent_core::rng::Rng;
+use dissent_campaign::store::{CampaignFile, read_campaign};
+use dissent_fleet::Fleet;
+use machines::{TARGET, json, machine, names, signatures, visits, wait_all};
 use nats::Nats;
 use serde_json::Value as Json;
-use support::{BINARY, children_of, dissent, kill, run};
+use support::certificates::certificates;
+use support::served::Server;
+use support::{Said, dissent, run, wait_for};
 
-/// An old version with bugs that are found in seconds.
-const TARGET: &str = "sqlite@3.30.1";
-const COMMON: [&str; 6] = ["--seed", "5", "--oracles", "norec,tlp", "--jobs", "1"];
-
-fn machine(directory: &Path, name: &str, url: &str, more: &[&str]) -> Child {
-    let said =
-        File::options().create(true).append(true).open(directory.join(format!("{name}.said"))).unwrap();
-    let errors =
-        File::options().create(true).append(true).open(directory.join(format!("{name}.err"))).unwrap();
-    let resume = directory.join(name).join("campaign.json").exists();
-    let mut command = Command::new(BINARY);
-    command.args(["hunt", TARGET, "--join", url, "--plain"]).current_dir(directory);
-    match resume {
-        true => command.args(["--resume", name]),
-        false => command.args(COMMON).args(["--out", name]).args(more),
-    };
-    command
-        .env("DISSENT_TEST_SILENCE", "5")
-        .env("DISSENT_TEST_VISITS", directory.join(format!("{name}.visits")));
-    command.stdout(said).stderr(errors).stdin(Stdio::null()).spawn().unwrap()
+/// A hunt of a moment, as one machine of a fleet, with variables of the environment.
+fn join_with(path: &Path, url: &str, target: &str, out: &str, variables: &[(&str, &str)]) -> Said {
+    let short = ["--time", "1s", "--oracles", "norec", "--no-reduce", "--jobs", "1", "--plain"];
+    let mut command = dissent(path);
+    command.args(["hunt", target, "--join", url, "--out", out]).args(short);
+    run(command.envs(variables.iter().copied()))
 }
 
-fn wait_all(machines: &mut [Child], within: Duration) {
-    let start = Instant::now();
-    for machine in machines {
-        loop {
-            match machine.try_wait().unwrap() {
-                Some(status) => {
-                    assert!(matches!(status.code(), Some(0 | 1)), "{status}");
-                    break;
-                }
-                None => assert!(start.elapsed() < within, "a machine does not end"),
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
-    }
+fn join(path: &Path, url: &str, target: &str, out: &str) -> Said {
+    join_with(path, url, target, out, &[])
 }
 
-fn json(path: &Path) -> Json {
-    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+#[track_caller]
+fn hunted(said: &Said) {
+    assert!(matches!(said.code, Some(0 | 1)), "{}\n{}", said.stdout, said.stderr);
 }
 
-fn signatures(bugs: &Json) -> Vec<String> {
-    let mut all: Vec<String> =
-        bugs.as_array().unwrap().iter().map(|bug| bug["signature"].to_string()).collect();
-    all.sort();
-    all
-}
-
-fn visits(directory: &Path, names: &[String]) -> Vec<u64> {
-    let read =
-        |name: &String| fs::read_to_string(directory.join(format!("{name}.visits"))).unwrap_or_default();
-    let mut all: Vec<u64> = names
-        .iter()
-        .flat_map(|name| read(name).lines().map(|line| line.parse().unwrap()).collect::<Vec<_>>())
-        .collect();
-    all.sort();
-    all
-}
-
-/// The ranges that a machine may have had when it was killed: the one it was at, one in advance, and those before that
-/// the server did not hear of yet.
-fn last_ranges(directory: &Path, name: &str, range: u64) -> Vec<u64> {
-    let said = fs::read_to_string(directory.join(format!("{name}.visits"))).unwrap_or_default();
-    let mut ranges: Vec<u64> = said.lines().rev().map(|line| line.parse::<u64>().unwrap() / range).collect();
-    ranges.dedup();
-    // Three should do. A run has shown a range visited again that was older, and why is not known yet.
-    ranges.truncate(12);
-    ranges
-}
-
-fn names(count: usize) -> Vec<String> {
-    (0..count).map(|number| format!("m{number}")).collect()
+fn status(path: &Path, url: &str) -> Json {
+    run(dissent(path).args(["fleet", "status", url, "--format", "json"])).json()
 }
 
 #[test]
@@ -114,9 +64,67 @@ fn four_machines_visit_what_one_does_and_find_the_same() {
         assert_eq!(fleet[figure], one.json()[figure], "{figure}");
     }
     assert_eq!(signatures(&fleet["findings"]), signatures(&one.json()["findings"]));
-    let status = run(dissent(path).args(["fleet", "status", &url, "--format", "json"])).json();
+    let status = status(path, &url);
     assert_eq!(status["machines"].as_array().unwrap().len(), 4);
     assert_eq!(status["ranges"], 0, "{status}");
+}
+
+#[test]
+fn a_fleet_is_watched_reported_and_stopped_from_anywhere() {
+    let Some(nats) = Nats::start(&[]) else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let url = nats.url("watched");
+    run(dissent(path).args(["fleet", "status", &url]))
+        .refused_with("no machine has joined the campaign watched yet");
+    let names = names(2);
+    let mut machines: Vec<Child> =
+        names.iter().map(|name| machine(path, name, &url, &["--guide", "none"])).collect();
+    let hunting = |state: &str| {
+        let status = status(path, &url);
+        let machines = status["machines"].as_array().unwrap().iter().cloned();
+        machines.filter(|machine| machine["state"] == state).collect::<Vec<Json>>()
+    };
+    wait_for("two machines join", || path.join("m1/campaign.json").exists().then_some(()));
+    wait_for("both hunt and tell how they do", || {
+        let hunting = hunting("hunting");
+        (hunting.len() == 2 && hunting.iter().all(|machine| machine["pulse"]["checks"] != 0)).then_some(())
+    });
+    wait_for("they find a bug", || (status(path, &url)["bugs"] != 0).then_some(()));
+    let table = run(dissent(path).args(["fleet", "status", &url]));
+    assert_eq!(table.code, Some(0), "{}", table.stderr);
+    assert!(table.stdout.starts_with(&format!("watched: {TARGET} (version 3.30.1)\n")), "{}", table.stdout);
+    assert_eq!(table.stdout.matches(" hunting ").count(), 2, "{}", table.stdout);
+    assert!(table.stdout.contains("2 machines hunting; "), "{}", table.stdout);
+
+    let server = Server::start(path, &["--join", &url]);
+    let bugs = || {
+        let served: Json = serde_json::from_str(&server.get("/summary.json")).unwrap();
+        served["findings"].as_array().unwrap().len()
+    };
+    wait_for("the page of the fleet shows its bugs", || (bugs() > 0).then_some(()));
+
+    let stop = run(dissent(path).args(["fleet", "stop", &url]));
+    assert_eq!(
+        (stop.code, stop.stdout.as_str()),
+        (Some(0), "every machine ends its hunt and reduces what it found\n")
+    );
+    wait_all(&mut machines, Duration::from_secs(100));
+    assert_eq!(hunting("left").len(), 2, "both have said goodbye");
+    let late = run(dissent(path).args(["hunt", "--join", &url, "--out", "late", "--jobs", "1"]));
+    late.refused_with("the campaign watched was stopped");
+
+    let report = run(dissent(path).args(["fleet", "report", &url, "--out", "fleet.html", "--keep", "fleet"]));
+    assert_eq!((report.code, report.stdout.as_str()), (Some(1), ""), "{}", report.stderr);
+    let listed = json(&path.join("fleet/summary.json"));
+    let page = fs::read_to_string(path.join("fleet.html")).unwrap();
+    for bug in listed["findings"].as_array().unwrap() {
+        assert!(page.contains(bug["id"].as_str().unwrap()), "{bug}");
+    }
+    let printed: BTreeSet<String> =
+        names.iter().flat_map(|name| signatures(&json(&path.join(name).join("bugs.json")))).collect();
+    let listed: BTreeSet<String> = signatures(&listed["findings"]).into_iter().collect();
+    assert_eq!(printed, listed, "what any machine found is in the report");
 }
 
 #[test]
@@ -124,98 +132,166 @@ fn what_cannot_be_joined_is_one_sentence() {
     let Some(nats) = Nats::start(&["authorization { user: me, password: s3cret }"]) else { return };
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
-    let join = |url: &str, target: &str, out: &str| {
-        let short = ["--time", "1s", "--oracles", "norec", "--no-reduce", "--jobs", "1", "--plain"];
-        run(dissent(path).args(["hunt", target, "--join", url, "--out", out]).args(short))
-    };
     let wrong = format!("nats://me:wrong@127.0.0.1:{}/a", nats.port());
-    join(&wrong, "sqlite", "a").refused_with("refused the credentials");
-    join("nats://127.0.0.1:9/a", "sqlite", "a")
+    join(path, &wrong, "sqlite", "a").refused_with("refused the credentials");
+    join(path, &nats.url("a"), "sqlite", "a").refused_with("refused the credentials");
+    join(path, "nats://127.0.0.1:9/a", "sqlite", "a")
         .refused_with("cannot reach a NATS server at nats://127.0.0.1:9");
     assert!(!path.join("a").exists());
+    for action in ["status", "report", "stop"] {
+        run(dissent(path).args(["fleet", action, &wrong])).refused_with("refused the credentials");
+    }
     let right = format!("nats://me:s3cret@127.0.0.1:{}/a", nats.port());
-    let first = join(&right, "sqlite", "first");
-    assert!(matches!(first.code, Some(0 | 1)), "{}", first.stderr);
-    let other =
-        run(dissent(path).args(["hunt", TARGET, "--join", &right, "--out", "b", "--oracles", "norec"]));
-    other.refused_with("the fleet's campaign has target = ");
+    let first = join(path, &right, "sqlite", "first");
+    hunted(&first);
+    join(path, &right, TARGET, "b").refused_with("the fleet's campaign has target = ");
     let all = fs::read_to_string(path.join("first/campaign.json")).unwrap() + &first.stdout + &first.stderr;
     assert!(!all.contains("s3cret"), "{all}");
-    let Some(small) = Nats::start(&["jetstream { store_dir: \"STORE\", max_file: 2K }"]) else { return };
-    // The server counts a moment later what it has stored: the first campaign may still fill it.
-    join(&small.url("full"), "sqlite", "c");
-    join(&small.url("another"), "sqlite", "d").refused_with("the store of the NATS server is full");
 }
 
-/// Kills machines, their workers and reducers, and the server.
+/// The campaign of a machine that hunted, started by a machine of another version.
+fn started_by(file: &CampaignFile, url: &str, change: impl FnOnce(&mut CampaignFile)) {
+    let mut file = file.clone();
+    change(&mut file);
+    let fleet = Fleet::connect(url).unwrap();
+    fleet.settle(&file.config.common().unwrap()).unwrap();
+    drop(fleet.enter(&file).unwrap());
+}
+
 #[test]
-fn nothing_is_lost_whoever_is_killed() {
-    let Some(mut nats) = Nats::start(&[]) else { return };
-    let kills: u64 =
-        std::env::var("DISSENT_FLEET_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(6);
+fn another_version_is_refused() {
+    let Some(nats) = Nats::start(&[]) else { return };
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
-    let url = nats.url("chaos");
-    let names = names(4);
-    let databases = 60 + kills * 40;
-    let (limit, mut rng) = (databases.to_string(), Rng::new(kills));
-    let more = ["--max-databases", limit.as_str(), "--guide", "none"];
-    let mut machines: Vec<Child> = names.iter().map(|name| machine(path, name, &url, &more)).collect();
-    let (mut dead, mut servers) = (0, 0);
-    let range = (databases / 64).clamp(1, 64);
-    let mut leased = BTreeSet::new();
-    for _ in 0..kills {
-        std::thread::sleep(Duration::from_millis(rng.between(200, 2500) as u64));
-        let at = rng.below(4);
-        match rng.below(3) {
-            0 => {
-                machines[at].kill().unwrap();
-                machines[at].wait().unwrap();
-                dead += 1;
-                leased.extend(last_ranges(path, &names[at], range));
-                machines[at] = machine(path, &names[at], &url, &more);
-            }
-            1 => {
-                nats.kill();
-                std::thread::sleep(Duration::from_millis(rng.between(100, 1500) as u64));
-                nats.restart();
-                servers += 1;
-            }
-            _ => children_of(machines[at].id()).into_iter().take(1).for_each(kill),
+    hunted(&join(path, &nats.url("same"), "sqlite", "same"));
+    hunted(&join(path, &nats.url("same"), "sqlite", "again"));
+    let file = read_campaign(&path.join("same")).unwrap();
+    started_by(&file, &nats.url("tool"), |file| file.dissent_version = "0.0.1".to_string());
+    join(path, &nats.url("tool"), "sqlite", "a")
+        .refused_with("Dissent 0.0.1 hunts in the campaign tool, and this is");
+    started_by(&file, &nats.url("engine"), |file| file.engine_version = "3.0.0".to_string());
+    join(path, &nats.url("engine"), "sqlite", "b")
+        .refused_with("the campaign engine tests sqlite 3.0.0, not sqlite 3.");
+    assert!(!path.join("a").exists() && !path.join("b").exists(), "what is refused leaves nothing behind");
+}
+
+/// Whoever fills the store hears of it, and keeps what was printed; whoever comes later is refused.
+#[test]
+fn a_full_store_is_said() {
+    let store = "jetstream { store_dir: \"STORE\", max_file: 40K }";
+    let Some(nats) = Nats::start(&[store]) else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let options = ["--seed", "5", "--oracles", "norec,tlp", "--jobs", "1", "--time", "15s", "--plain"];
+    let filled =
+        run(dissent(path).args(["hunt", TARGET, "--join", &nats.url("full"), "--out", "full"]).args(options));
+    assert_eq!(filled.code, Some(2), "{}\n{}", filled.stdout, filled.stderr);
+    let full = "the store of the NATS server is full: give JetStream more room";
+    assert!(filled.stderr.contains(&format!("{full}; going on alone")), "{}", filled.stderr);
+    assert_eq!(filled.stderr.trim_end().lines().last(), Some(format!("dissent: {full}").as_str()));
+    let printed: Vec<&str> =
+        filled.stdout.lines().filter_map(|line| line.strip_prefix("full/findings/")).collect();
+    assert!(!printed.is_empty(), "{}", filled.stdout);
+    for finding in printed {
+        let id = finding.split_whitespace().next().unwrap();
+        assert!(
+            path.join("full/findings").join(id).join("finding.json").exists(),
+            "{id} was printed and is lost"
+        );
+    }
+    join(path, &nats.url("another"), "sqlite", "another").refused_with(full);
+}
+
+#[test]
+fn machines_log_in_as_other_clients_of_nats_do() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let Some(nats) = Nats::start(&["authorization { token: t0ken }"]) else { return };
+    join_with(path, &nats.url("a"), "sqlite", "a", &[("NATS_TOKEN", "wrong")])
+        .refused_with("refused the credentials");
+    hunted(&join_with(path, &nats.url("a"), "sqlite", "token", &[("NATS_TOKEN", "t0ken")]));
+    let Some(nats) = Nats::start(&["authorization { user: me, password: s3cret }"]) else { return };
+    hunted(&join_with(
+        path,
+        &nats.url("a"),
+        "sqlite",
+        "user",
+        &[("NATS_USER", "me"), ("NATS_PASSWORD", "s3cret")],
+    ));
+
+    if !certificates(path) {
+        return;
+    }
+    let place = path.display();
+    let tls = format!("tls {{ cert_file: \"{place}/server.pem\", key_file: \"{place}/server.key\" }}");
+    let Some(nats) = Nats::start(&[&tls]) else { return };
+    let url = format!("tls://localhost:{}/a", nats.port());
+    let (ca, other) = (format!("{place}/ca.pem"), format!("{place}/other.pem"));
+    join_with(path, &url, "sqlite", "b", &[("NATS_CA", &other)])
+        .refused_with("no encrypted connection to the NATS server at tls://localhost");
+    hunted(&join_with(path, &url, "sqlite", "tls", &[("NATS_CA", &ca)]));
+    // One who checks nothing is not let in unencrypted either.
+    let plain = format!("nats://127.0.0.1:{}/a", nats.port());
+    assert_eq!(join(path, &plain, "sqlite", "c").code, Some(2));
+    assert!(!path.join("b").exists() && !path.join("c").exists());
+}
+
+/// The long statements that a machine ran, each of which is unlikely to be drawn twice.
+fn long_statements(path: &Path) -> BTreeSet<String> {
+    let text = fs::read_to_string(path).unwrap();
+    text.lines().filter(|line| line.len() > 100).map(str::to_string).collect()
+}
+
+/// The databases of the second machine are others, so what both run is from the first one's corpus.
+#[test]
+fn what_one_machine_kept_another_one_uses() {
+    let Some(nats) = Nats::start(&[]) else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let common = |guide: &str| -> usize {
+        let hunt = |name: &str| {
+            let log = format!("{guide}-{name}.sql");
+            let out = format!("{guide}-{name}");
+            let options = [
+                "--seed",
+                "5",
+                "--oracles",
+                "norec",
+                "--no-reduce",
+                "--jobs",
+                "1",
+                "--time",
+                "6s",
+                "--plain",
+            ];
+            let mut command = dissent(path);
+            command.args(["hunt", "sqlite", "--join", &nats.url(guide), "--guide", guide]).args(options);
+            hunted(&run(command.args(["--out", &out, "--log-statements", &log])));
+            (path.join(out).join("corpus"), long_statements(&path.join(log)))
+        };
+        let ((_, first), (corpus, second)) = (hunt("first"), hunt("second"));
+        if guide == "plan" {
+            let files = fs::read_dir(corpus).unwrap().map(|file| file.unwrap().file_name());
+            let arrived = files.filter(|name| name.to_string_lossy().starts_with("fleet-")).count();
+            assert!(arrived > 0 && status(path, &nats.url(guide))["corpus"] != 0);
         }
-    }
-    wait_all(&mut machines, Duration::from_secs(400));
-    run(dissent(path).args(["fleet", "report", &url, "--out", "fleet.html", "--keep", "fleet"]));
-    let listed = signatures(&json(&path.join("fleet/summary.json"))["findings"]);
-    let once: BTreeSet<&String> = listed.iter().collect();
-    assert_eq!(once.len(), listed.len(), "{listed:#?}");
-    let mut printed = 0;
-    for name in &names {
-        let said = fs::read_to_string(path.join(format!("{name}.said"))).unwrap();
-        let bugs = json(&path.join(name).join("bugs.json"));
-        for line in said.lines().filter_map(|line| line.strip_prefix(&format!("{name}/findings/"))) {
-            let id = line.split_whitespace().next().unwrap();
-            let bug = bugs.as_array().unwrap().iter().find(|bug| bug["id"] == id);
-            let finding = bug.unwrap_or_else(|| panic!("{name}: {id} was printed and is lost"));
-            let title = &finding["title"];
-            printed += 1;
-            let page = fs::read_to_string(path.join("fleet/bugs.json")).unwrap();
-            let all: Json = serde_json::from_str(&page).unwrap();
-            let same =
-                all.as_array().unwrap().iter().filter(|bug| bug["signature"] == finding["signature"]).count();
-            assert_eq!(same, 1, "{name}: {id} {title}");
-        }
-    }
-    let visited = visits(path, &names);
-    let distinct: BTreeSet<u64> = visited.iter().copied().collect();
-    assert_eq!(distinct, (0..databases).collect(), "lost");
-    for pair in visited.windows(2).filter(|pair| pair[0] == pair[1]) {
-        assert!(leased.contains(&(pair[0] / range)), "database {} was nobody's who died", pair[0]);
-    }
-    println!(
-        "{kills} kills ({dead} of machines, {servers} of the server): {databases} databases, all visited, {} of them \
-         again; {printed} printed findings, {} bugs, each once",
-        visited.len() - distinct.len(),
-        listed.len()
-    );
+        first.intersection(&second).count()
+    };
+    assert_eq!(common("none"), 0, "nothing is shared by chance");
+    assert_ne!(common("plan"), 0);
+}
+
+#[test]
+fn what_joining_costs_is_measured_in_turns() {
+    let Some(nats) = Nats::start(&[]) else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let options = ["--rounds", "2", "--time", "2s", "--guide", "none", "--seed", "3"];
+    let said = run(dissent(path).args(["bench", "sqlite", "--join", &nats.url("cost")]).args(options));
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let lines: Vec<&str> = said.stdout.lines().collect();
+    assert_eq!(lines.len(), 3, "{}", said.stdout);
+    assert!(lines[0].starts_with("round 1: joined ") && lines[0].contains(", alone "), "{}", said.stdout);
+    assert!(lines[2].starts_with("checks per CPU second: joined "), "{}", said.stdout);
+    assert_eq!(status(path, &nats.url("cost-1"))["machines"].as_array().unwrap().len(), 1);
 }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use support::certificates::{certificates, shell};
 use support::traces::{Somebodys, Watched};
 use support::{BINARY, children_of, dissent, run, wait_for};
 
@@ -128,32 +129,6 @@ impl Drop for Encrypted {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-fn shell(command: &str) {
-    let output = Command::new("sh").args(["-ec", command]).output().unwrap();
-    assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
-}
-
-/// An authority, another one, and the certificate of a server called `localhost` that the first has signed.
-fn certificates(place: &Path) -> bool {
-    if Command::new("openssl").arg("version").stdout(Stdio::null()).status().is_err() {
-        let required = std::env::var("DISSENT_REQUIRE_ENGINES").as_deref() == Ok("1");
-        assert!(!required, "openssl is required");
-        eprintln!("SKIPPED, not passed: openssl is not installed");
-        return false;
-    }
-    let place = place.display();
-    shell(&format!(
-        "cd {place}
-        for ca in ca other; do
-          openssl req -x509 -newkey rsa:2048 -nodes -days 2 -keyout $ca.key -out $ca.pem -subj /CN=$ca 2>&1
-        done
-        openssl req -newkey rsa:2048 -nodes -keyout server.key -out server.csr -subj /CN=localhost 2>&1
-        echo subjectAltName=DNS:localhost > names
-        openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out server.pem 2>&1"
-    ));
-    true
 }
 
 /// `/proc/self/fd/7` as the path that it stands for in this process.

@@ -1,4 +1,5 @@
-//! Two builds of Dissent in turns on the same hunt, so that a busy machine slows both.
+//! Two builds of Dissent, or a machine of a fleet and one on its own, in turns on the same hunt, so that a busy machine
+//! slows both.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -8,10 +9,10 @@ use anyhow::{Context, bail};
 use crate::summary::Summary;
 use crate::system;
 
-/// A comparison of this program with another build of it.
+/// A comparison of hunts.
 pub struct Against {
-    /// The other program.
-    pub other: PathBuf,
+    /// What is compared.
+    pub compared: Compared,
     /// The database to hunt.
     pub target: String,
     /// The oracles, by their names or by groups.
@@ -20,6 +21,17 @@ pub struct Against {
     pub seed: u64,
     /// How long a hunt lasts.
     pub seconds: u64,
+    /// What to learn from; none: the default.
+    pub guide: Option<String>,
+}
+
+/// Two ways to hunt.
+pub enum Compared {
+    /// By this program, and by another build of it.
+    Build(PathBuf),
+    /// As the only machine of a fleet, and on its own. Every round has a campaign of its own, whose name begins like this
+    /// address.
+    Joined(String),
 }
 
 /// What one hunt came to.
@@ -41,14 +53,26 @@ impl Round {
 }
 
 impl Against {
-    /// Hunts by this program, then by the other. Each round has a seed of its own.
+    /// Hunts in both ways. Each round has a seed of its own, and another one begins.
     pub fn round(&self, number: u64) -> anyhow::Result<(Round, Round)> {
         // What the kernel knows this program by works even if the file was replaced.
-        let own = self.hunt(Path::new("/proc/self/exe"), number)?;
-        Ok((own, self.hunt(&self.other, number)?))
+        let own = Path::new("/proc/self/exe");
+        let first = || match &self.compared {
+            Compared::Build(_) => self.hunt(own, number, None),
+            Compared::Joined(address) => self.hunt(own, number, Some(&format!("{address}-{number}"))),
+        };
+        let second = || match &self.compared {
+            Compared::Build(other) => self.hunt(other, number, None),
+            Compared::Joined(_) => self.hunt(own, number, None),
+        };
+        if number.is_multiple_of(2) {
+            return Ok((first()?, second()?));
+        }
+        let second = second()?;
+        Ok((first()?, second))
     }
 
-    fn hunt(&self, program: &Path, number: u64) -> anyhow::Result<Round> {
+    fn hunt(&self, program: &Path, number: u64, join: Option<&str>) -> anyhow::Result<Round> {
         let directory = tempfile::tempdir().context("no directory for a hunt")?;
         let before = system::ended_children_cpu_seconds();
         let output = Command::new(program)
@@ -56,6 +80,8 @@ impl Against {
             .args(["--seed", &(self.seed + number).to_string()])
             .args(["--time", &format!("{}s", self.seconds)])
             .args(["--oracles", &self.oracles.join(",")])
+            .args(self.guide.iter().flat_map(|guide| ["--guide", guide]))
+            .args(join.iter().flat_map(|address| ["--join", address]))
             .arg("--out")
             .arg(directory.path().join("out"))
             .stdin(Stdio::null())

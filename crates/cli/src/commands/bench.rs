@@ -3,7 +3,8 @@
 
 use std::io::Write;
 
-use dissent_campaign::{Against, Bench, Round, bench_config, plain_and_counting};
+use clap::ValueEnum;
+use dissent_campaign::{Against, Bench, Compared, Round, bench_config, plain_and_counting};
 use dissent_core::guide;
 
 use crate::args::BenchArgs;
@@ -12,8 +13,8 @@ use crate::progress::LiveLine;
 
 pub fn run(args: BenchArgs) -> anyhow::Result<u8> {
     let mut out = std::io::stdout().lock();
-    match (&args.against, &args.coverage) {
-        (Some(other), _) => against(&args, other.clone(), &mut out)?,
+    match (compared(&args), &args.coverage) {
+        (Some(compared), _) => against(&args, compared, &mut out)?,
         (None, Some(target)) => coverage(&args, target, &mut out)?,
         (None, None) => bare(&args, &mut out)?,
     }
@@ -74,21 +75,40 @@ fn coverage(args: &BenchArgs, target: &str, out: &mut impl Write) -> anyhow::Res
     Ok(())
 }
 
-/// This build against another one.
-fn against(args: &BenchArgs, other: std::path::PathBuf, out: &mut impl Write) -> anyhow::Result<()> {
+/// What takes turns, if two hunts do.
+fn compared(args: &BenchArgs) -> Option<Compared> {
+    #[cfg(feature = "fleet")]
+    if let Some(address) = &args.join {
+        return Some(Compared::Joined(address.clone()));
+    }
+    args.against.clone().map(Compared::Build)
+}
+
+/// This build against another one, or a machine of a fleet against one on its own.
+fn against(args: &BenchArgs, compared: Compared, out: &mut impl Write) -> anyhow::Result<()> {
     let (target, oracles) = (args.target.clone(), args.oracles.clone());
-    let against = Against { other, target, oracles, seed: args.seed, seconds: args.time.as_secs().max(1) };
+    let (own_name, other_name) = match compared {
+        Compared::Build(_) => ("", "the other"),
+        Compared::Joined(_) => ("joined ", "alone"),
+    };
+    let seconds = args.time.as_secs().max(1);
+    let guide = args.guide.and_then(|guide| Some(guide.to_possible_value()?.get_name().to_string()));
+    let against = Against { compared, target, oracles, seed: args.seed, seconds, guide };
     let mut ratios = Vec::new();
     for round in 1..=args.rounds {
         let (own, other) = against.round(u64::from(round) - 1)?;
         let ratio = own.checks_per_cpu_second() / other.checks_per_cpu_second().max(1e-9);
-        writeln!(out, "round {round}: {}, the other {}: {ratio:.2} times", told(&own), told(&other))?;
+        let (own, other) = (told(&own), told(&other));
+        writeln!(out, "round {round}: {own_name}{own}, {other_name} {other}: {ratio:.3} times")?;
         ratios.push(ratio);
     }
     ratios.sort_by(f64::total_cmp);
     let mean = (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
-    let (least, most) = (ratios[0], ratios[ratios.len() - 1]);
-    writeln!(out, "checks per CPU second: {mean:.2} times the other ({least:.2} to {most:.2})")?;
+    let (least, median, most) = (ratios[0], ratios[ratios.len() / 2], ratios[ratios.len() - 1]);
+    writeln!(
+        out,
+        "checks per CPU second: {own_name}{mean:.3} times {other_name} ({least:.3} to {most:.3}, median {median:.3})"
+    )?;
     Ok(())
 }
 

@@ -2,7 +2,9 @@
 
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+pub mod certificates;
 pub mod packages;
+pub mod served;
 pub mod traces;
 
 use std::path::{Path, PathBuf};
