@@ -10,8 +10,8 @@ mod support;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
-use std::process::Child;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use dissent_campaign::store::{CampaignFile, read_campaign};
@@ -21,7 +21,7 @@ use nats::Nats;
 use serde_json::Value as Json;
 use support::certificates::certificates;
 use support::served::Server;
-use support::{Said, dissent, run, wait_for};
+use support::{BINARY, Said, dissent, run, wait_for};
 
 /// A hunt of a moment, as one machine of a fleet, with variables of the environment.
 fn join_with(path: &Path, url: &str, target: &str, out: &str, variables: &[(&str, &str)]) -> Said {
@@ -77,6 +77,9 @@ fn a_fleet_is_watched_reported_and_stopped_from_anywhere() {
     let url = nats.url("watched");
     run(dissent(path).args(["fleet", "status", &url]))
         .refused_with("no machine has joined the campaign watched yet");
+    // The engine is built and asked for its functions before anybody waits for a hunt.
+    let first = ["--seed", "5", "--max-cases", "5", "--jobs", "1", "--no-reduce", "--out", "first"];
+    run(dissent(path).args(["hunt", TARGET]).args(first));
     let names = names(2);
     let mut machines: Vec<Child> =
         names.iter().map(|name| machine(path, name, &url, &["--guide", "none"])).collect();
@@ -236,49 +239,78 @@ fn machines_log_in_as_other_clients_of_nats_do() {
     assert!(!path.join("b").exists() && !path.join("c").exists());
 }
 
-/// The long statements that a machine ran, each of which is unlikely to be drawn twice.
-fn long_statements(path: &Path) -> BTreeSet<String> {
-    let text = fs::read_to_string(path).unwrap();
-    text.lines().filter(|line| line.len() > 100).map(str::to_string).collect()
+/// A machine that writes down what it runs; killed when it is dropped, so that its databases stay its own for a while.
+struct Logged {
+    process: Child,
+    log: PathBuf,
+    visits: PathBuf,
 }
 
-/// The databases of the second machine are others, so what both run is from the first one's corpus.
+impl Logged {
+    fn start(path: &Path, url: &str, guide: &str, name: &str) -> Logged {
+        let file = |end: &str| path.join(format!("{guide}-{name}.{end}"));
+        let process = Command::new(BINARY)
+            .args(["hunt", "sqlite", "--join", url, "--guide", guide, "--seed", "5", "--oracles", "norec"])
+            .args(["--no-reduce", "--jobs", "1", "--plain", "--out", &format!("{guide}-{name}")])
+            .arg("--log-statements")
+            .arg(file("sql"))
+            .current_dir(path)
+            .env("DISSENT_TEST_VISITS", file("visits"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        Logged { process, log: file("sql"), visits: file("visits") }
+    }
+
+    /// The long statements that it ran, each of which is unlikely to be drawn twice.
+    fn long_statements(&self) -> BTreeSet<String> {
+        let text = fs::read_to_string(&self.log).unwrap_or_default();
+        text.lines().filter(|line| line.len() > 100).map(str::to_string).collect()
+    }
+
+    fn databases(&self) -> BTreeSet<String> {
+        fs::read_to_string(&self.visits).unwrap_or_default().lines().map(str::to_string).collect()
+    }
+}
+
+impl Drop for Logged {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Two machines visit different databases, so what both run is from the corpus of the first.
 #[test]
 fn what_one_machine_kept_another_one_uses() {
     let Some(nats) = Nats::start(&[]) else { return };
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
-    let common = |guide: &str| -> usize {
-        let hunt = |name: &str| {
-            let log = format!("{guide}-{name}.sql");
-            let out = format!("{guide}-{name}");
-            let options = [
-                "--seed",
-                "5",
-                "--oracles",
-                "norec",
-                "--no-reduce",
-                "--jobs",
-                "1",
-                "--time",
-                "6s",
-                "--plain",
-            ];
-            let mut command = dissent(path);
-            command.args(["hunt", "sqlite", "--join", &nats.url(guide), "--guide", guide]).args(options);
-            hunted(&run(command.args(["--out", &out, "--log-statements", &log])));
-            (path.join(out).join("corpus"), long_statements(&path.join(log)))
-        };
-        let ((_, first), (corpus, second)) = (hunt("first"), hunt("second"));
-        if guide == "plan" {
-            let files = fs::read_dir(corpus).unwrap().map(|file| file.unwrap().file_name());
-            let arrived = files.filter(|name| name.to_string_lossy().starts_with("fleet-")).count();
-            assert!(arrived > 0 && status(path, &nats.url(guide))["corpus"] != 0);
-        }
-        first.intersection(&second).count()
-    };
-    assert_eq!(common("none"), 0, "nothing is shared by chance");
-    assert_ne!(common("plan"), 0);
+    let visits = |machine: &Logged, count| (machine.databases().len() >= count).then_some(());
+
+    let alone = Logged::start(path, &nats.url("none"), "none", "first");
+    wait_for("the first machine hunts", || visits(&alone, 20));
+    let other = Logged::start(path, &nats.url("none"), "none", "second");
+    wait_for("the second machine hunts", || visits(&other, 20));
+    let common = alone.long_statements().intersection(&other.long_statements()).count();
+    assert_eq!(common, 0, "nothing is run twice by chance");
+    drop((alone, other));
+
+    let url = nats.url("plan");
+    let mut first = Logged::start(path, &url, "plan", "first");
+    wait_for("the first machine hunts", || visits(&first, 1));
+    wait_for("it shares what it kept", || (status(path, &url)["corpus"].as_u64()? >= 5).then_some(()));
+    first.process.kill().unwrap();
+    let second = Logged::start(path, &url, "plan", "second");
+    wait_for("another one uses it", || {
+        let own = first.long_statements();
+        (own.intersection(&second.long_statements()).count() > 0).then_some(())
+    });
+    assert!(first.databases().is_disjoint(&second.databases()));
+    let corpus = fs::read_dir(path.join("plan-second/corpus")).unwrap();
+    let names = corpus.map(|file| file.unwrap().file_name().into_string().unwrap());
+    assert_ne!(names.filter(|name| name.starts_with("fleet-")).count(), 0);
 }
 
 #[test]

@@ -250,7 +250,10 @@ async fn reach(address: &Address) -> anyhow::Result<Rooms> {
         ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication => {
             anyhow!("the NATS server at {shown} refused the credentials")
         }
-        ConnectErrorKind::Tls => anyhow!("no encrypted connection to the NATS server at {shown}: {error}"),
+        // A certificate that is not accepted shows when the first bytes are read.
+        kind if kind == ConnectErrorKind::Tls || error.to_string().contains("certificate") => {
+            anyhow!("no encrypted connection to the NATS server at {shown}: {error}")
+        }
         _ => anyhow!("cannot reach a NATS server at {shown}: {error}"),
     })?;
     let opened = Rooms::open(jetstream::new(client), &address.campaign).await;

@@ -44,16 +44,19 @@ pub fn names(count: usize) -> Vec<String> {
 pub fn wait_all(machines: &mut [Child], within: Duration) {
     let start = Instant::now();
     for machine in machines {
-        loop {
-            match machine.try_wait().unwrap() {
-                Some(status) => {
-                    assert!(matches!(status.code(), Some(0 | 1)), "{status}");
-                    break;
-                }
-                None => assert!(start.elapsed() < within, "a machine does not end"),
-            }
-            std::thread::sleep(Duration::from_millis(50));
+        let code = wait(machine, start, within);
+        assert!(matches!(code, Some(0 | 1)), "{code:?}");
+    }
+}
+
+/// The exit code of a machine, which ends in time.
+pub fn wait(machine: &mut Child, start: Instant, within: Duration) -> Option<i32> {
+    loop {
+        if let Some(status) = machine.try_wait().unwrap() {
+            return status.code();
         }
+        assert!(start.elapsed() < within, "a machine does not end");
+        std::thread::sleep(Duration::from_millis(50));
     }
 }
 
