@@ -126,7 +126,7 @@ fn a_fleet_is_watched_reported_and_stopped_from_anywhere() {
     }
     let printed: BTreeSet<String> =
         names.iter().flat_map(|name| signatures(&json(&path.join(name).join("bugs.json")))).collect();
-    let listed: BTreeSet<String> = signatures(&listed["findings"]).into_iter().collect();
+    let listed: BTreeSet<String> = signatures(&json(&path.join("fleet/bugs.json"))).into_iter().collect();
     assert_eq!(printed, listed, "what any machine found is in the report");
 }
 

@@ -79,6 +79,8 @@ fn main() -> anyhow::Result<()> {
     let pace = Pace { databases: databases.parse()?, entries: entries.parse()?, entry_bytes: bytes.parse()? };
     let count: usize = machines.parse()?;
     let runtime = Builder::new_current_thread().enable_all().build().context("no runtime")?;
+    // Watches that are dropped in the end need it as well.
+    let _entered = runtime.enter();
     let ran = LocalSet::new().block_on(&runtime, run(server, monitor, count, pace));
     ran.map_err(|error| anyhow!("{error}"))
 }
