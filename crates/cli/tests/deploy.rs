@@ -5,7 +5,7 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use support::certificates::shell;
+use support::shell;
 
 /// Carries the schemas, so that no cluster and no download is needed to check by them.
 const PACKAGE: &str = "kubernetes-validate==1.37.0";

@@ -19,9 +19,8 @@ use dissent_fleet::Fleet;
 use machines::{TARGET, json, machine, names, signatures, visits, wait_all};
 use nats::Nats;
 use serde_json::Value as Json;
-use support::certificates::certificates;
 use support::served::Server;
-use support::{BINARY, Said, dissent, run, wait_for};
+use support::{BINARY, Said, certificates, dissent, run, wait_for};
 
 /// A hunt of a moment, as one machine of a fleet, with variables of the environment.
 fn join_with(path: &Path, url: &str, target: &str, out: &str, variables: &[(&str, &str)]) -> Said {
@@ -222,7 +221,7 @@ fn machines_log_in_as_other_clients_of_nats_do() {
         &[("NATS_USER", "me"), ("NATS_PASSWORD", "s3cret")],
     ));
 
-    if !certificates(path) {
+    if !certificates::make(path) {
         return;
     }
     let place = path.display();

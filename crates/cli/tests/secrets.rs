@@ -1,5 +1,7 @@
 //! Passwords, users and hosts stay where they were typed; connections are encrypted as the address says.
 
+#[path = "../../engine/tests/common/responder.rs"]
+mod responder;
 mod support;
 
 use std::fs;
@@ -9,9 +11,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use support::certificates::{certificates, shell};
+use responder::{PASSWORD, Responder};
 use support::traces::{Somebodys, Watched};
-use support::{BINARY, children_of, dissent, run, wait_for};
+use support::{BINARY, certificates, children_of, dissent, run, shell, wait_for};
 
 const SECRET: &str = "s3cret";
 
@@ -143,7 +145,7 @@ fn without_descriptor(word: &str, process: u32) -> String {
 fn encrypted(name: &str) -> Option<Encrypted> {
     let server = Somebodys::start(name)?;
     let directory = tempfile::tempdir().unwrap();
-    if !certificates(directory.path()) {
+    if !certificates::make(directory.path()) {
         return None;
     }
     let home = server.address.rsplit('@').next().unwrap().replace("%2F", "/");
@@ -226,10 +228,13 @@ fn encrypted(name: &str) -> Option<Encrypted> {
 
 /// Whether a script can be checked there, and what is said if not.
 fn checks(server: &Encrypted, start: &str, host: &str, options: &str) -> Result<(), String> {
-    let place = server.directory.path();
+    checks_at(server.directory.path(), server.port, start, host, options)
+}
+
+fn checks_at(place: &Path, port: u16, start: &str, host: &str, options: &str) -> Result<(), String> {
     fs::write(place.join("a.sql"), "SELECT 1;").unwrap();
     let options = options.replace("DIR", &place.display().to_string());
-    let address = format!("{start}@{host}:{}/{options}", server.port);
+    let address = format!("{start}@{host}:{port}/{options}");
     let said = run(dissent(place).args(["check", "a.sql", "--target", &address]));
     if said.code == Some(0) { Ok(()) } else { Err(said.stderr) }
 }
@@ -272,4 +277,35 @@ fn mysql_and_mariadb_are_reached_over_tls() {
             assert!(told.contains(why), "{name} {options}: {told}");
         }
     }
+}
+
+#[test]
+fn clickhouse_is_reached_over_tls() {
+    let directory = tempfile::tempdir().unwrap();
+    if !certificates::make(directory.path()) {
+        return;
+    }
+    let Some(server) = Responder::encrypted(directory.path()) else { return };
+    let start = format!("clickhouse+https://me:{PASSWORD}");
+    let checks =
+        |host: &str, options: &str| checks_at(directory.path(), server.port(), &start, host, options);
+    assert_eq!(checks("127.0.0.1", "?sslmode=require"), Ok(()));
+    assert_eq!(checks("127.0.0.1", "?sslmode=verify-ca&sslrootcert=DIR/ca.pem"), Ok(()));
+    assert_eq!(checks("localhost", "?sslmode=verify-full&sslrootcert=DIR/ca.pem"), Ok(()));
+    assert_eq!(checks("localhost", "?sslrootcert=DIR/ca.pem"), Ok(()), "verify-full is the default");
+    for (host, options, why) in [
+        // Nobody whom this machine trusts has signed it.
+        ("localhost", "", "certificate"),
+        ("127.0.0.1", "?sslrootcert=DIR/ca.pem", "certificate"),
+        ("localhost", "?sslrootcert=DIR/other.pem", "certificate"),
+        ("127.0.0.1", "?sslmode=verify-ca&sslrootcert=DIR/other.pem", "certificate"),
+        ("localhost", "?sslrootcert=DIR/none.pem", "none.pem"),
+        ("localhost", "?sslmode=prefer", "https is always encrypted"),
+    ] {
+        let told = checks(host, options).unwrap_err();
+        assert!(told.contains(why), "{options}: {told}");
+    }
+    let plain = start.replace("+https", "+http");
+    let told = checks_at(directory.path(), server.port(), &plain, "localhost", "").unwrap_err();
+    assert!(!told.contains(PASSWORD), "{told}");
 }

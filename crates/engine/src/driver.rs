@@ -33,9 +33,9 @@ pub(crate) trait Driver: Sync {
         false
     }
 
-    /// What follows the engine's name in the address of a server; `None`: it reaches none.
-    fn address_suffix(&self) -> Option<&'static str> {
-        None
+    /// What may follow the engine's name in the address of a server, the usual one first; empty: it reaches none.
+    fn address_suffixes(&self) -> &'static [&'static str] {
+        &[]
     }
 
     /// The version that is inside this program.
@@ -90,7 +90,12 @@ pub(crate) trait Driver: Sync {
         false
     }
 
-    /// Whether what is opened needs programs of this machine, such as Python.
+    /// The [program](crate::interpreter) of this machine that runs what is opened.
+    fn interpreter(&self, _path: &Path) -> Option<&'static str> {
+        None
+    }
+
+    /// Whether what is opened is a program, which needs whatever it needs.
     fn runs_programs(&self) -> bool {
         false
     }

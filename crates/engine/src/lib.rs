@@ -11,6 +11,7 @@ mod driver;
 mod duckdb;
 mod error;
 pub mod fake;
+mod interpreter;
 mod launch;
 mod library;
 mod mysql;

@@ -98,7 +98,12 @@ impl Product {
 
     /// What the address of a server begins with: `postgres://`. `None`: it has no servers.
     pub fn address(&self) -> Option<String> {
-        self.driver.address_suffix().map(|suffix| format!("{}{suffix}://", self.name))
+        self.addresses().next()
+    }
+
+    /// All that it may begin with, the usual one first.
+    fn addresses(&self) -> impl Iterator<Item = String> {
+        self.driver.address_suffixes().iter().map(|suffix| format!("{}{suffix}://", self.name))
     }
 
     /// Reads what follows the name in a target.
@@ -111,7 +116,7 @@ impl Product {
             self.version(wanted)
         } else if let Some(path) = path().filter(filled) {
             Ok(Choice::Library(PathBuf::from(path)))
-        } else if let Some(address) = self.address().filter(|start| self.is_address(start, rest)) {
+        } else if let Some(address) = self.addresses().find(|start| self.is_address(start, rest)) {
             self.server(&address, rest)
         } else {
             Err(EngineError::MalformedTarget {
@@ -250,7 +255,7 @@ impl Product {
         let versions = [self.name.to_string(), format!("{}@VERSION", self.name)];
         let versions = versions.into_iter().filter(|_| !self.releases.is_empty());
         let library = self.driver.loads_libraries().then(|| format!("{}:path=FILE", self.name));
-        let server = self.address().map(|start| self.form_of_address(&start));
+        let server = self.addresses().map(|start| self.form_of_address(&start));
         versions.chain(library).chain(server).collect::<Vec<_>>().join(", ")
     }
 

@@ -53,7 +53,7 @@ impl Target {
     /// As it may stand in a report: of a server, neither who logs in nor where it is.
     pub fn public(&self) -> String {
         match &self.choice {
-            Choice::Server(_) => format!("{}HOST/", self.product.address().unwrap_or_default()),
+            Choice::Server(url) => format!("{}://HOST/", url.scheme()),
             _ => self.name.clone(),
         }
     }
@@ -191,7 +191,7 @@ mod tests {
             (
                 "clickhouse://host",
                 "invalid target 'clickhouse://host': use one of clickhouse, clickhouse@VERSION, \
-                 clickhouse:path=FILE, clickhouse+http://USER:PASSWORD@HOST:PORT/",
+                 clickhouse:path=FILE, clickhouse+http://USER:PASSWORD@HOST:PORT/, clickhouse+https://USER:PASSWORD@HOST:PORT/",
             ),
         ] {
             assert_eq!(refusal(text), told, "{text}");
@@ -209,6 +209,8 @@ mod tests {
         let target = Target::parse("postgresql://me@host/?sslmode=require").unwrap();
         assert_eq!((target.dialect(), target.public().as_str()), ("postgres", "postgres://HOST/"));
         assert_eq!(target.to_string(), "postgres://me@host/?sslmode=require");
+        let encrypted = Target::parse("clickhouse+https://me@host/").unwrap();
+        assert_eq!(encrypted.public(), "clickhouse+https://HOST/");
         assert!(!refusal("clickhouse://me:s3cret@host/").contains("s3cret"));
     }
 
@@ -225,6 +227,7 @@ mod tests {
             ("postgres://me:s3cret@localhost:5433/", "postgres"),
             ("mariadb://me:s3cret@host:3307/", "mariadb"),
             ("clickhouse+http://me:s3cret@host:8123/", "clickhouse"),
+            ("clickhouse+https://me:s3cret@host/", "clickhouse"),
         ] {
             let target = Target::parse(name).unwrap();
             assert_eq!((target.to_string(), target.dialect()), (name.replace(":s3cret", ""), dialect));

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+#[path = "../../../engine/tests/common/certificates.rs"]
 pub mod certificates;
 pub mod packages;
 pub mod served;
@@ -38,6 +39,12 @@ pub fn run(command: &mut Command) -> Said {
         stdout: String::from_utf8(output.stdout).expect("output is UTF-8"),
         stderr: String::from_utf8(output.stderr).expect("messages are UTF-8"),
     }
+}
+
+/// Runs a command of the shell, which succeeds.
+pub fn shell(command: &str) {
+    let output = std::process::Command::new("sh").args(["-ec", command]).output().expect("there is a shell");
+    assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
 impl Said {

@@ -1,4 +1,4 @@
-//! The versions of ClickHouse: libraries from packages, and servers over HTTP.
+//! The versions of ClickHouse: libraries from packages, and servers over HTTP and HTTPS.
 
 use std::path::{Path, PathBuf};
 
@@ -22,8 +22,8 @@ impl Driver for Clickhouse {
         true
     }
 
-    fn address_suffix(&self) -> Option<&'static str> {
-        Some("+http")
+    fn address_suffixes(&self) -> &'static [&'static str] {
+        &["+http", "+https"]
     }
 
     fn opened(&self, kept: &Path) -> PathBuf {

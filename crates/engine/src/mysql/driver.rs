@@ -23,8 +23,8 @@ impl Driver for Mysql {
         "mysql"
     }
 
-    fn address_suffix(&self) -> Option<&'static str> {
-        Some("")
+    fn address_suffixes(&self) -> &'static [&'static str] {
+        &[""]
     }
 
     fn install(&self, arrival: &mut Arrival) -> Result<String, EngineError> {

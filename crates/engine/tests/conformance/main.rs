@@ -10,6 +10,5 @@ mod datafusion;
 mod duckdb;
 mod mysql;
 mod postgres;
-mod responder;
 mod sqlite;
 mod suite;
