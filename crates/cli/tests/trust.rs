@@ -41,7 +41,10 @@ fn a_finding_is_shown_before_it_runs() {
     let setup: Vec<&str> = BROKEN_INDEX.iter().copied().chain([hidden]).collect();
     let path = write_finding(directory.path(), &norec_finding(&setup));
     for command in ["replay", "reduce", "bisect"] {
-        let said = run(dissent(directory.path()).arg(command).arg(&path));
+        let mut asked = dissent(directory.path());
+        asked.env("DISSENT_CACHE", directory.path().join("cache")).arg(command).arg(&path);
+        // Only the bundled version is here.
+        let said = run(asked.args((command == "bisect").then_some("--installed")));
         let (place, script) = said.stderr.split_once(":\n").expect(&said.stderr);
         assert!(place.starts_with("running on ") && place.ends_with("sqlite"), "{command}: {place}");
         assert!(script.starts_with("  CREATE TABLE t0(c0 INT);\n  INSERT INTO t0 "), "{command}: {script}");
