@@ -144,6 +144,11 @@ impl Position {
     }
 }
 
+/// Where a campaign notes what was seen of the engine's code.
+pub fn map_in(directory: &Path) -> PathBuf {
+    directory.join("coverage.map")
+}
+
 /// Reads what a campaign was to do.
 pub fn read_campaign(directory: &Path) -> anyhow::Result<CampaignFile> {
     let shown = directory.display();
@@ -289,7 +294,16 @@ impl Store {
 
     /// What workers keep to come back to.
     pub fn corpus(&self) -> PathBuf {
-        std::path::absolute(&self.root).unwrap_or_else(|_| self.root.clone()).join("corpus")
+        self.absolute().join("corpus")
+    }
+
+    /// What was seen of the engine's code, if that is watched.
+    pub fn map(&self) -> PathBuf {
+        map_in(&self.absolute())
+    }
+
+    fn absolute(&self) -> PathBuf {
+        std::path::absolute(&self.root).unwrap_or_else(|_| self.root.clone())
     }
 
     pub fn root(&self) -> &Path {

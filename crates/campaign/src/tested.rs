@@ -125,7 +125,7 @@ impl Tested {
             other => observer.wait(&other.to_string()),
         };
         let source = match config.guide {
-            guide::Kind::Coverage => target.obtain_counting(&mut told)?,
+            guide::Kind::Coverage => target.obtain_watchable(&mut told)?,
             _ => target.obtain(&mut told)?,
         };
         let place = Workplace {

@@ -185,13 +185,12 @@ pub struct HuntArgs {
     #[arg(long)]
     keep_duplicates: bool,
 
-    /// What to learn from: shapes of plans, on every engine; code coverage (SQLite: an instrumented library is
-    /// built and kept), or nothing. What shows something new is kept, and other databases are made of it by
-    /// changing it [default: plan]
+    /// What to learn from: shapes of plans, on every engine; code coverage, on engines that Dissent starts itself; or
+    /// nothing. What shows something new is kept, and other databases are made of it by changing it [default: plan]
     #[arg(long, value_name = "GUIDE")]
     guide: Option<GuideName>,
 
-    /// Count code coverage though nothing is learned from it, to compare (SQLite, with --guide none)
+    /// Count code coverage though nothing is learned from it, to compare (with --guide none)
     #[arg(long)]
     count_coverage: bool,
 
@@ -509,10 +508,9 @@ pub struct BenchArgs {
     #[arg(long, conflicts_with = "coverage")]
     pub costs: bool,
 
-    /// Measure what counting code coverage costs instead: the same statements on this version of SQLite, plain and
-    /// instrumented
-    #[arg(long, value_name = "TARGET")]
-    pub coverage: Option<String>,
+    /// Compare hunts that count code coverage with hunts that do not instead, one after the other in each round
+    #[arg(long, group = "turns", conflicts_with = "cases")]
+    pub coverage: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -732,6 +730,20 @@ pub enum StatsTable {
         /// Also draw it: the file to write (SVG)
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
+    },
+    /// Which functions of the engine a hunt with --guide coverage reached, by groups; what it missed most comes first
+    Coverage {
+        /// The directory of the campaign
+        #[arg(value_name = "CAMPAIGN")]
+        campaign: PathBuf,
+
+        /// The library that was hunted in, if it was one by its path
+        #[arg(long, value_name = "TARGET")]
+        target: Option<String>,
+
+        /// List the functions of this group
+        #[arg(long, value_name = "NAME")]
+        group: Option<String>,
     },
     /// How small findings became and what that took, and how well signatures tell bugs apart that have different
     /// histories (see `dissent bisect`), over every example that is kept

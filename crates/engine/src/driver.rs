@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use dissent_core::engine::Engine;
 
+use crate::armed::{Arms, Binary};
 use crate::product::Product;
 use crate::store::{Arrival, Compiler, Wanted};
 use crate::url::ServerUrl;
@@ -72,8 +73,20 @@ pub(crate) trait Driver: Sync {
         Err(product.not_started("it is not built in"))
     }
 
-    /// Opens what is on this machine: what was installed of a version, or a library of the user's own.
-    fn open_local(&self, product: &'static Product, path: &Path, version: Option<&str>) -> Opened;
+    /// Opens what is on this machine: what was installed of a version, or a library of the user's own. With `arms` its
+    /// code is watched, where that is possible.
+    fn open_local(
+        &self,
+        product: &'static Product,
+        path: &Path,
+        version: Option<&str>,
+        arms: Option<&Arms>,
+    ) -> Opened;
+
+    /// Where the engine's code is, of what is on this machine. `None`: it cannot be watched.
+    fn binary(&self, _product: &'static Product, _path: &Path) -> Option<Binary> {
+        None
+    }
 
     /// Opens an engine on a server that somebody else runs: with databases that we make ourselves.
     fn connect(&self, product: &'static Product, _url: &ServerUrl) -> Opened {

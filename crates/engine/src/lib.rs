@@ -5,6 +5,7 @@
 
 #![warn(missing_docs)]
 
+mod armed;
 mod clickhouse;
 mod confine;
 mod driver;

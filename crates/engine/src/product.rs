@@ -198,6 +198,18 @@ impl Product {
         Ok(Source { engine: self.name.to_string(), location })
     }
 
+    /// The same, but never the copy inside this program.
+    pub(crate) fn obtain_local(
+        &'static self,
+        choice: &Choice,
+        progress: &mut dyn FnMut(Step),
+    ) -> Result<Source, EngineError> {
+        let Choice::Bundled = choice else { return self.obtain(choice, Build::Plain, progress) };
+        let release = self.bundled().ok_or_else(|| self.not_obtainable())?;
+        let location = self.installed(release, Build::Plain, progress)?;
+        Ok(Source { engine: self.name.to_string(), location })
+    }
+
     /// Whether what was chosen is not on this machine and has to be compiled for minutes.
     pub(crate) fn takes_long(&'static self, choice: &Choice) -> bool {
         let Choice::Release(release) = choice else { return false };

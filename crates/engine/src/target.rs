@@ -63,6 +63,15 @@ impl Target {
         self.product.obtain(&self.choice, Build::Plain, progress)
     }
 
+    /// The same, with all that is needed to watch its code: the version inside this program becomes a library.
+    pub fn obtain_watchable(&self, progress: &mut dyn FnMut(Step)) -> Result<Source, EngineError> {
+        let source = self.product.obtain_local(&self.choice, progress)?;
+        let binary = source.binary()?;
+        progress(Step::Scanning { engine: self.product.title().to_string() });
+        binary.prepare()?;
+        Ok(source)
+    }
+
     /// The same engine, instrumented: it counts the edges of its code that are passed.
     pub fn obtain_counting(&self, progress: &mut dyn FnMut(Step)) -> Result<Source, EngineError> {
         self.product.obtain(&self.choice, Build::Counting, progress)
@@ -108,6 +117,11 @@ pub enum Step {
         /// How many parts there are.
         all: usize,
     },
+    /// Looking for the places in its code where breakpoints can be set.
+    Scanning {
+        /// The engine.
+        engine: String,
+    },
     /// A server makes the data directory that others are copied from.
     Preparing {
         /// The server.
@@ -123,6 +137,7 @@ impl fmt::Display for Step {
                 write!(f, "building {engine}: {done} of {all} packages")
             }
             Step::Preparing { engine } => write!(f, "preparing {engine}"),
+            Step::Scanning { engine } => write!(f, "reading the code of {engine}"),
             Step::Compiling { engine } => write!(f, "compiling {engine} (about half a minute)"),
         }
     }

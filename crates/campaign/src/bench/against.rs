@@ -1,5 +1,5 @@
-//! Two builds of Dissent, or a machine of a fleet and one on its own, in turns on the same hunt, so that a busy machine
-//! slows both.
+//! The same hunt in two ways, in turns, so that a busy machine slows both: by two builds of Dissent, or with and without
+//! something.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -9,10 +9,33 @@ use anyhow::{Context, bail};
 use crate::summary::Summary;
 use crate::system;
 
-/// A comparison of hunts.
+/// One way to hunt.
+pub struct Way {
+    /// A build of Dissent.
+    pub program: PathBuf,
+    /// What it is told besides what all are.
+    pub arguments: Vec<String>,
+    /// The fleet that it joins. Every round has a campaign of its own, whose name begins like this address.
+    pub fleet: Option<String>,
+}
+
+impl Way {
+    /// By this program.
+    pub fn own(arguments: &[&str]) -> Way {
+        // What the kernel knows this program by works even if the file was replaced.
+        Way::by("/proc/self/exe".into(), arguments)
+    }
+
+    /// By another build.
+    pub fn by(program: PathBuf, arguments: &[&str]) -> Way {
+        Way { program, arguments: arguments.iter().map(|argument| argument.to_string()).collect(), fleet: None }
+    }
+}
+
+/// A comparison of two ways to hunt.
 pub struct Against {
-    /// What is compared.
-    pub compared: Compared,
+    /// The two.
+    pub ways: [Way; 2],
     /// The database to hunt.
     pub target: String,
     /// The oracles, by their names or by groups.
@@ -21,8 +44,6 @@ pub struct Against {
     pub seed: u64,
     /// How long a hunt lasts.
     pub seconds: u64,
-    /// What to learn from; none: the default.
-    pub guide: Option<String>,
 }
 
 /// Two ways to hunt.
@@ -43,6 +64,8 @@ pub struct Round {
     pub checks: u64,
     /// The part of the time in which the engine answered questions; 0 where that build does not tell.
     pub useful: f64,
+    /// What its guide saw.
+    pub features: u64,
 }
 
 impl Round {
@@ -53,26 +76,19 @@ impl Round {
 }
 
 impl Against {
-    /// Hunts in both ways. Each round has a seed of its own, and another one begins.
+    /// Hunts in both ways. Each round has a seed of its own, and the other one begins.
     pub fn round(&self, number: u64) -> anyhow::Result<(Round, Round)> {
-        // What the kernel knows this program by works even if the file was replaced.
-        let own = Path::new("/proc/self/exe");
-        let first = || match &self.compared {
-            Compared::Build(_) => self.hunt(own, number, None),
-            Compared::Joined(address) => self.hunt(own, number, Some(&format!("{address}-{number}"))),
-        };
-        let second = || match &self.compared {
-            Compared::Build(other) => self.hunt(other, number, None),
-            Compared::Joined(_) => self.hunt(own, number, None),
-        };
+        let [one, other] = &self.ways;
         if number.is_multiple_of(2) {
-            return Ok((first()?, second()?));
+            return Ok((self.hunt(one, number)?, self.hunt(other, number)?));
         }
-        let second = second()?;
-        Ok((first()?, second))
+        let other = self.hunt(other, number)?;
+        Ok((self.hunt(one, number)?, other))
     }
 
-    fn hunt(&self, program: &Path, number: u64, join: Option<&str>) -> anyhow::Result<Round> {
+    fn hunt(&self, way: &Way, number: u64) -> anyhow::Result<Round> {
+        let program: &Path = &way.program;
+        let campaign = way.fleet.as_ref().map(|address| format!("{address}-{number}"));
         let directory = tempfile::tempdir().context("no directory for a hunt")?;
         let before = system::ended_children_cpu_seconds();
         let output = Command::new(program)
@@ -80,8 +96,8 @@ impl Against {
             .args(["--seed", &(self.seed + number).to_string()])
             .args(["--time", &format!("{}s", self.seconds)])
             .args(["--oracles", &self.oracles.join(",")])
-            .args(self.guide.iter().flat_map(|guide| ["--guide", guide]))
-            .args(join.iter().flat_map(|address| ["--join", address]))
+            .args(&way.arguments)
+            .args(campaign.iter().flat_map(|address| ["--join", address]))
             .arg("--out")
             .arg(directory.path().join("out"))
             .stdin(Stdio::null())
@@ -94,6 +110,7 @@ impl Against {
             bail!("{} hunt failed: {}", program.display(), told.lines().last().unwrap_or("no message"));
         };
         let checks = summary.checks.get("total").copied().unwrap_or(0);
-        Ok(Round { cpu_seconds, checks, useful: summary.time.useful })
+        let features = summary.guide.as_ref().map_or(0, |guide| guide.features);
+        Ok(Round { cpu_seconds, checks, useful: summary.time.useful, features })
     }
 }

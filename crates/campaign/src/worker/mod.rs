@@ -103,7 +103,10 @@ fn perform(job: Job, input: StdinLock, events: &mut Events) -> anyhow::Result<()
     }
     let writer = JournalWriter { journal: Rc::new(Journal::open(&job.journal)?), fault };
     raise_wall(&job)?;
-    let mut engine = job.source.open()?;
+    let mut engine = match &job.task {
+        Task::Hunt(task) => hunt::open(task, &job.source)?,
+        _ => job.source.open()?,
+    };
     let other = job.other.as_ref().map(|other| other.open()).transpose()?;
     let foreign = foreign_dialect(&job, other.as_deref())?;
     let same_engine = other.as_ref().filter(|_| foreign.is_none());

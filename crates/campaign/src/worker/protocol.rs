@@ -83,6 +83,8 @@ pub struct HuntTask {
     pub other_catalog: Option<PathBuf>,
     /// Where what is new is kept.
     pub corpus: PathBuf,
+    /// The map of the engine's code, if that is watched.
+    pub map: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -108,17 +108,21 @@ impl Walk<'_> {
             shares: Shares::new(&self.oracles, &self.policy, &dialect.costs),
             spent: dialect.costs.reset,
             asked: Vec::new(),
+            current: None,
             seen: Vec::new(),
+            built_something_new: false,
             began_at: session.counts.statements,
             trail,
             session,
             watcher,
         };
+        visit.count_rest();
         let mut rng = Rng::for_case(self.seed, number, u64::MAX - 1);
         let walked = match visit.trail.material(&mut rng) {
             Some(entry) => visit.walk_changed(&entry, rng),
             None => visit.walk_drawn(),
         };
+        visit.count_rest();
         match walked {
             Ok(goes_on) => Ok(goes_on),
             Err(Stop::Harm(harm)) => visit.confirm_harm(*harm).map(|()| true),
@@ -146,8 +150,12 @@ struct Visit<'a, 's, 'e> {
     spent: u64,
     /// The queries that were asked of it, if they may have shown something new.
     asked: Vec<Query>,
+    /// The query of the current case.
+    current: Option<Query>,
     /// What they showed.
     seen: Vec<Feature>,
+    /// Building it showed something new.
+    built_something_new: bool,
     /// Statements that had been run before this database.
     began_at: u64,
     trail: &'s mut Trail,
@@ -196,6 +204,7 @@ impl Visit<'_, '_, '_> {
             if self.propose(oracle, rng)? == Next::Database {
                 return Ok(true);
             }
+            self.end_case();
         }
         self.learn_from(None)?;
         Ok(true)
@@ -230,6 +239,9 @@ impl Visit<'_, '_, '_> {
         for statement in statements {
             self.session.build(&statement)?;
         }
+        let before = self.seen.len();
+        self.trail.take_seen(&mut self.seen);
+        self.built_something_new |= self.seen.len() > before;
         self.learn(drawn, self.session.failures() == failures);
         Ok(())
     }

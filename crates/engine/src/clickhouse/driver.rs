@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::api::Api;
 use super::{ClickhouseEngine, remote};
 use crate::EngineError;
+use crate::armed::Arms;
 use crate::driver::{Driver, Opened};
 use crate::product::Product;
 use crate::store::{Arrival, not_writable};
@@ -36,7 +37,13 @@ impl Driver for Clickhouse {
         Ok(Api::load(&library)?.version().unwrap_or_default())
     }
 
-    fn open_local(&self, product: &'static Product, path: &Path, _: Option<&str>) -> Opened {
+    fn open_local(
+        &self,
+        product: &'static Product,
+        path: &Path,
+        _: Option<&str>,
+        _: Option<&Arms>,
+    ) -> Opened {
         Ok(Box::new(ClickhouseEngine::load(product, path)?))
     }
 

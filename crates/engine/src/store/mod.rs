@@ -125,6 +125,15 @@ impl Store {
         Ok(Store { root, compiler: Compiler::of_user() })
     }
 
+    /// Where everything is kept.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub fn compiler(&self) -> &Compiler {
+        &self.compiler
+    }
+
     fn directory(&self, engine: &str, version: &str) -> PathBuf {
         self.root.join("engines").join(engine).join(version)
     }

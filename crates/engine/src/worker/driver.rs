@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use dissent_core::engine::Engine;
 
 use super::{WorkerEngine, package};
+use crate::armed::Arms;
 use crate::driver::{Build, Driver, Opened};
 use crate::product::Product;
 use crate::store::{Arrival, not_writable};
@@ -61,7 +62,13 @@ impl Driver for Worker {
         Ok(version)
     }
 
-    fn open_local(&self, product: &'static Product, path: &Path, _: Option<&str>) -> Opened {
+    fn open_local(
+        &self,
+        product: &'static Product,
+        path: &Path,
+        _: Option<&str>,
+        _: Option<&Arms>,
+    ) -> Opened {
         Ok(Box::new(start(product.title(), path)?))
     }
 }
