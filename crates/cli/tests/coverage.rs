@@ -64,18 +64,9 @@ fn a_guided_hunt_keeps_what_reaches_new_code_and_shows_it() {
     let nothing = stats(&["--group", "nonsense"]);
     assert!(nothing.code == Some(2) && nothing.stderr.contains("no function is in the group 'nonsense'"));
 
-    // What was seen is not seen again by a campaign that goes on.
-    let resumed = run(dissent(directory.path()).args([
-        "hunt",
-        "--resume",
-        "c",
-        "--max-cases",
-        "900",
-        "--summary",
-        "json",
-    ]));
-    let guide = &resumed.json()["guide"];
-    assert!(guide["features"].as_u64() >= Some(features), "{guide}");
+    // A campaign that goes on knows what it has seen; here its cases are used up.
+    let resumed = run(dissent(directory.path()).args(["hunt", "--resume", "c", "--summary", "json"]));
+    assert_eq!(resumed.json()["guide"]["features"].as_u64(), Some(features), "{}", resumed.stderr);
     let plan = hunt(directory.path(), &["--guide", "plan", "--max-cases", "20", "--out", "p"]);
     assert!(plan.code < Some(2), "{}", plan.stderr);
     let none = run(dissent(directory.path()).args(["stats", "coverage", "p"]));
