@@ -28,7 +28,11 @@ impl Way {
 
     /// By another build.
     pub fn by(program: PathBuf, arguments: &[&str]) -> Way {
-        Way { program, arguments: arguments.iter().map(|argument| argument.to_string()).collect(), fleet: None }
+        Way {
+            program,
+            arguments: arguments.iter().map(|argument| argument.to_string()).collect(),
+            fleet: None,
+        }
     }
 }
 
@@ -44,15 +48,6 @@ pub struct Against {
     pub seed: u64,
     /// How long a hunt lasts.
     pub seconds: u64,
-}
-
-/// Two ways to hunt.
-pub enum Compared {
-    /// By this program, and by another build of it.
-    Build(PathBuf),
-    /// As the only machine of a fleet, and on its own. Every round has a campaign of its own, whose name begins like this
-    /// address.
-    Joined(String),
 }
 
 /// What one hunt came to.
