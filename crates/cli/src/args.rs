@@ -443,6 +443,12 @@ pub enum EnginesAction {
         #[arg(required = true, value_name = "TARGET")]
         targets: Vec<String>,
     },
+    /// Look for versions that are newer than all known ones, and install them: what `postgres` means from then on
+    Update {
+        /// The engines to update: postgres, duckdb, …; without any, those that are installed
+        #[arg(value_name = "ENGINE")]
+        engines: Vec<String>,
+    },
     /// Show the functions and operators of an engine, which is probed once
     Probe {
         /// The database to probe: sqlite, duckdb@1.5.6, postgres@16

@@ -19,7 +19,7 @@ pub struct Product {
     name: &'static str,
     pub(crate) descriptor: Descriptor,
     pub(crate) driver: &'static dyn Driver,
-    releases: Vec<Release>,
+    pub(crate) releases: Vec<Release>,
 }
 
 /// One engine of a product, as a user chose it.
@@ -131,10 +131,11 @@ impl Product {
     }
 
     fn newest(&'static self) -> Result<Choice, EngineError> {
-        match (self.bundled(), self.releases.last()) {
-            (Some(_), _) => Ok(Choice::Bundled),
-            (None, Some(release)) => Ok(Choice::Release(release)),
-            (None, None) => Err(self.not_obtainable()),
+        let bundled = self.bundled().map(|release| release.version);
+        match self.releases.last() {
+            Some(release) if bundled == Some(release.version) => Ok(Choice::Bundled),
+            Some(release) => Ok(Choice::Release(release)),
+            None => Err(self.not_obtainable()),
         }
     }
 

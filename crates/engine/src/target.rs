@@ -96,10 +96,17 @@ impl fmt::Display for Target {
 /// What obtaining an engine is doing now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
+    /// A registry is asked which versions of a package there are.
+    Asking {
+        /// Its name.
+        package: String,
+    },
     /// A package is on its way.
     Downloading {
         /// Its name and version.
         package: String,
+        /// About how much room the engine will take.
+        bytes: u64,
     },
     /// A C compiler is at work.
     Compiling {
@@ -132,7 +139,10 @@ pub enum Step {
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Step::Downloading { package } => write!(f, "downloading {package}"),
+            Step::Asking { package } => write!(f, "looking for new versions of {package}"),
+            Step::Downloading { package, bytes } => {
+                write!(f, "downloading {package} (about {} MB when installed)", (bytes >> 20).max(1))
+            }
             Step::Building { engine, done, all, .. } => {
                 write!(f, "building {engine}: {done} of {all} packages")
             }

@@ -42,8 +42,10 @@ const ACCOUNT: [&str; 3] = [
 const NO_DIRECTORIES: &str = "--skip-symbolic-links";
 
 /// The programs of the family, by where they are in a tree; how they are initialised and started differs.
-const PROGRAMS: [(&str, Program); 4] = [
+const PROGRAMS: [(&str, Program); 6] = [
     ("server/mysqld", Program::Packed),
+    ("bin/mariadbd", Program::Mariadbd),
+    ("bin/mysqld", Program::Mariadbd),
     ("pylibseekdb/seekdb", Program::Seekdb),
     ("usr/sbin/mariadbd", Program::Mariadbd),
     ("usr/sbin/mysqld", Program::Mysqld),
@@ -220,6 +222,11 @@ impl Installed {
         (!self.listens()).then(|| Binary::server(self.root.join(TREE).join(self.file)))
     }
 
+    /// Its makers' own build, which uses the system's libraries.
+    fn is_in_one_tree(&self) -> bool {
+        self.file.starts_with("bin/")
+    }
+
     pub fn listens(&self) -> bool {
         self.program == Program::Seekdb
     }
@@ -345,6 +352,9 @@ impl Installed {
         if self.program == Program::Packed {
             return self.tree().join(PACKED).join("share");
         }
+        if self.is_in_one_tree() {
+            return self.tree().join("share");
+        }
         let [old, new] = ["mysql", "mariadb"].map(|name| self.tree().join("usr/share").join(name));
         if old.join("charsets").is_dir() { old } else { new }
     }
@@ -387,6 +397,9 @@ impl Installed {
             let mut command = Command::new(self.file());
             command.env("LD_LIBRARY_PATH", tree.join(PACKED));
             return Ok(command);
+        }
+        if self.is_in_one_tree() {
+            return Ok(Command::new(self.file()));
         }
         let not_there =
             |what: &str| self.not_started(format!("{what} is missing in {}", self.root.display()));
