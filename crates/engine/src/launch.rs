@@ -132,7 +132,9 @@ impl Launch {
         let place =
             Place { package: self.root.join(PACKAGE), home: home.path(), port: free_port().map_err(io)? };
         for (name, content) in &self.program.files {
-            std::fs::write(home.path().join(name), place.fill(content)).map_err(io)?;
+            let file = home.path().join(name);
+            file.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(io)?;
+            std::fs::write(file, place.fill(content)).map_err(io)?;
         }
         let mut command = Command::new(place.fill(&self.program.program));
         command.args(self.program.arguments.iter().map(|argument| place.fill(argument)));

@@ -101,7 +101,7 @@ pub struct ServerProgram {
     /// Variables of its environment.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
-    /// Files that are in `{home}` when it is started, by their names.
+    /// Files that are in `{home}` when it is started, by their names or paths in it.
     #[serde(default)]
     pub files: BTreeMap<String, String>,
 }
