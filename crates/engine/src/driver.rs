@@ -8,12 +8,13 @@ use crate::armed::{Arms, Binary};
 use crate::product::Product;
 use crate::store::{Arrival, Compiler, Wanted};
 use crate::url::ServerUrl;
-use crate::{EngineError, clickhouse, duckdb, mysql, postgres, sqlite, worker};
+use crate::{EngineError, clickhouse, duckdb, firebird, mysql, postgres, sqlite, worker};
 
 /// Every driver there is. A new one is a module and its line here.
 const DRIVERS: &[&dyn Driver] = &[
     &clickhouse::Clickhouse,
     &duckdb::Duckdb,
+    &firebird::Firebird,
     &mysql::Mysql,
     &postgres::Postgres,
     &sqlite::Sqlite,

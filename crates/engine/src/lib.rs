@@ -12,6 +12,7 @@ mod driver;
 mod duckdb;
 mod error;
 pub mod fake;
+mod firebird;
 mod interpreter;
 mod launch;
 mod library;

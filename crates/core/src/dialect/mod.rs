@@ -117,6 +117,31 @@ pub struct Spelling {
     /// Around the number and the type of a parameter under a cast, where both are one.
     #[serde(default)]
     pub typed_param: Option<String>,
+    /// The table that a SELECT without FROM reads, where it cannot do without one.
+    #[serde(default)]
+    pub from_nothing: Option<String>,
+    /// Around the numbers of rows that a query returns and leaves out; where it is absent, LIMIT and OFFSET say so.
+    #[serde(default)]
+    pub limit: Option<LimitSpelling>,
+    /// Around several statements that run as one, where an INSERT has only one row.
+    #[serde(default)]
+    pub block: Option<String>,
+    /// Around a DROP in a text that does nothing if there is nothing to drop, where there is no IF EXISTS.
+    #[serde(default)]
+    pub drop_if_exists: Option<String>,
+    /// The words before a new column in ALTER TABLE.
+    #[serde(default = "Spelling::add_column")]
+    pub add_column: String,
+}
+
+/// How the number of rows is written where there is no LIMIT. OFFSET comes first there.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LimitSpelling {
+    /// Around how many rows are left out.
+    pub offset: String,
+    /// Around how many rows are returned.
+    pub limit: String,
 }
 
 impl Spelling {
@@ -131,6 +156,10 @@ impl Spelling {
     fn param() -> String {
         String::from("?{}")
     }
+
+    fn add_column() -> String {
+        String::from("ADD COLUMN")
+    }
 }
 
 impl Default for Spelling {
@@ -141,6 +170,11 @@ impl Default for Spelling {
             literals: Default::default(),
             param: Spelling::param(),
             typed_param: None,
+            from_nothing: None,
+            limit: None,
+            block: None,
+            drop_if_exists: None,
+            add_column: Spelling::add_column(),
         }
     }
 }

@@ -410,7 +410,7 @@ impl Renderer<'_> {
     }
 
     /// A template with `{}` replaced.
-    fn filled(&mut self, template: &str, text: &str) {
+    pub(super) fn filled(&mut self, template: &str, text: &str) {
         match template.split_once("{}") {
             Some((before, after)) => {
                 self.push(before);

@@ -27,6 +27,14 @@ impl Renderer<'_> {
                 self.name(table);
                 self.alter_action(action);
             }
+            Statement::Drop { object, name, on, if_exists: true }
+                if self.dialect.spelling.drop_if_exists.is_some() =>
+            {
+                let plain =
+                    Statement::Drop { object: *object, name: name.clone(), on: on.clone(), if_exists: false };
+                let form = self.dialect.spelling.drop_if_exists.as_deref().unwrap_or("{}");
+                self.filled(form, &super::to_sql(&plain, self.dialect).replace('\'', "''"));
+            }
             Statement::Drop { object, name, on, if_exists } => {
                 self.push(match object {
                     ObjectKind::Table => "DROP TABLE ",
@@ -322,7 +330,9 @@ impl Renderer<'_> {
                 self.word_and_name(" TO", &Some(to.clone()));
             }
             AlterAction::AddColumn(column) => {
-                self.push(" ADD COLUMN ");
+                self.push(" ");
+                self.push(&self.dialect.spelling.add_column);
+                self.push(" ");
                 self.column_def(column);
             }
             AlterAction::DropColumn(column) => self.word_and_name(" DROP COLUMN", &Some(column.clone())),
@@ -330,6 +340,17 @@ impl Renderer<'_> {
     }
 
     fn insert(&mut self, insert: &Insert) {
+        if let (InsertSource::Values(rows), Some(block)) = (&insert.source, &self.dialect.spelling.block)
+            && rows.len() > 1
+        {
+            let single = |row: &Vec<Expr>| {
+                let source = InsertSource::Values(vec![row.clone()]);
+                let insert = Insert { source, ..insert.clone() };
+                super::to_sql(&Statement::Insert(insert), self.dialect) + ";"
+            };
+            let statements: Vec<String> = rows.iter().map(single).collect();
+            return self.filled(block, &statements.join(" "));
+        }
         self.push("INSERT ");
         self.or_conflict(if self.can(Feature::InsertIgnore) { "" } else { "OR " }, insert.or);
         self.push("INTO ");
