@@ -49,6 +49,7 @@ fn clickhouse_by_encrypted_address() {
 fn suite(target: &str) -> Suite {
     Suite {
         target: target.to_string(),
+        one: "SELECT 1",
         values: vec![
             ("SELECT 1", Value::Int(1)),
             ("SELECT NULL", Value::Null),

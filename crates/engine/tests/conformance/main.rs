@@ -8,6 +8,7 @@ mod common;
 mod clickhouse;
 mod datafusion;
 mod duckdb;
+mod firebird;
 mod mysql;
 mod postgres;
 mod sqlite;

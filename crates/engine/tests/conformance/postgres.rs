@@ -8,6 +8,7 @@ use super::suite::{PreparedWords, Suite, decimal, only_by_address, open, other, 
 fn postgres(target: &str) -> Suite {
     Suite {
         target: target.to_string(),
+        one: "SELECT 1",
         values: vec![
             ("SELECT NULL", Value::Null),
             ("SELECT TRUE", Value::Bool(true)),
@@ -132,6 +133,109 @@ fn postgres_newest() {
 #[test]
 fn postgres_16() {
     postgres("postgres@16").run();
+}
+
+/// The suite without what names one of these.
+fn without(target: &str, lacks: &[&str]) -> Suite {
+    let mut suite = postgres(target);
+    suite.values.retain(|(sql, _)| !lacks.iter().any(|word| sql.contains(word)));
+    suite.stored.retain(|(ty, literal, _)| {
+        !lacks.iter().any(|word| literal.contains(word) || ty.name.split('(').next() == Some(word))
+    });
+    suite
+}
+
+/// It has no indexes and no statement that waits.
+#[test]
+fn hyper_newest() {
+    let lacks = [
+        "NaN",
+        "nfinity",
+        "18446744073709551616",
+        "JSONB",
+        "ARRAY",
+        "TIMESTAMPTZ",
+        "INTERVAL",
+        "NUMERIC",
+        "UUID",
+        "REAL",
+    ];
+    Suite {
+        setup: &["CREATE TABLE k(a INTEGER NOT NULL)", "INSERT INTO k VALUES (1)"],
+        errors: &[
+            ("SELEC 1", ErrorClass::Syntax),
+            ("SELECT nothing", ErrorClass::Semantic),
+            ("INSERT INTO k VALUES (NULL)", ErrorClass::Constraint),
+            ("SELECT 1 / 0", ErrorClass::Runtime),
+        ],
+        endless: "SELECT COUNT(*) FROM generate_series(1, 100000) a, generate_series(1, 100000) b, generate_series(1, 1000) c \
+                  WHERE a.column_0 + b.column_0 < c.column_0",
+        boundless: None,
+        many_rows: "SELECT * FROM generate_series(1, 1000000)",
+        mess: &[
+            "SET extra_float_digits = 0",
+            "CREATE TABLE left_over(a INTEGER)",
+            "BEGIN",
+            "INSERT INTO left_over VALUES (1)",
+        ],
+        setting: ("SHOW extra_float_digits", text("3")),
+        traces: &["SELECT COUNT(*) FROM pg_class"],
+        server: None,
+        ..without("hyper", &lacks)
+    }
+    .run();
+}
+
+/// It has no statement that waits, prepares none in SQL, and takes a backslash for one.
+#[test]
+fn h2_newest() {
+    let lacks = [
+        "nfinity",
+        "JSONB",
+        "ARRAY",
+        "TIMESTAMPTZ",
+        "INTERVAL",
+        "bytea",
+        "BYTEA",
+        "NUMERIC",
+        "it''s",
+        "23:59:59.999999",
+    ];
+    let mut suite = without("h2", &lacks);
+    suite.values.push(("SELECT X'005cff61'", Value::Blob(vec![0, 0x5c, 0xff, b'a'])));
+    suite.values.push((
+        "SELECT CAST('1e-1' AS DOUBLE PRECISION) + CAST('2e-1' AS DOUBLE PRECISION)",
+        Value::Real(0.1 + 0.2),
+    ));
+    suite.values.retain(|(sql, _)| !sql.contains("CAST(0.1 AS DOUBLE PRECISION) + 0.2"));
+    suite.stored.push((ty("VARBINARY", Kind::Blob), "X'00ff27'", Value::Blob(vec![0, 255, 39])));
+    suite.stored.push((ty("NUMERIC(20, 3)", Kind::Decimal), "1.5", decimal("1.5")));
+    Suite {
+        errors: &[
+            ("SELEC 1", ErrorClass::Syntax),
+            ("SELECT nothing", ErrorClass::Semantic),
+            ("INSERT INTO k VALUES (1)", ErrorClass::Constraint),
+            ("INSERT INTO k VALUES (NULL)", ErrorClass::Constraint),
+            ("SELECT 1 / 0", ErrorClass::Runtime),
+            ("SELECT 2147483647 + 1", ErrorClass::Runtime),
+        ],
+        sql_prepared: &[],
+        endless: "SELECT COUNT(*) FROM SYSTEM_RANGE(1, 100000) a, SYSTEM_RANGE(1, 100000) b, SYSTEM_RANGE(1, 1000) c \
+                  WHERE a.x + b.x < c.x",
+        boundless: None,
+        many_rows: "SELECT * FROM SYSTEM_RANGE(1, 1000000)",
+        mess: &[
+            "SET LOCK_TIMEOUT 77",
+            "CREATE TABLE left_over(a INTEGER)",
+            "BEGIN",
+            "INSERT INTO left_over VALUES (1)",
+        ],
+        setting: ("SELECT LOCK_TIMEOUT()", Value::Int(2000)),
+        traces: &["SELECT COUNT(*) FROM information_schema.tables"],
+        server: None,
+        ..suite
+    }
+    .run();
 }
 
 /// A server that somebody else runs, by its address: ours, in this test.
