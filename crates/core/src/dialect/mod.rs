@@ -129,6 +129,9 @@ pub struct Spelling {
     /// Around a DROP in a text that does nothing if there is nothing to drop, where there is no IF EXISTS.
     #[serde(default)]
     pub drop_if_exists: Option<String>,
+    /// The function that takes the place of the operator `%`.
+    #[serde(default)]
+    pub modulo: Option<String>,
     /// The words before a new column in ALTER TABLE.
     #[serde(default = "Spelling::add_column")]
     pub add_column: String,
@@ -174,6 +177,7 @@ impl Default for Spelling {
             limit: None,
             block: None,
             drop_if_exists: None,
+            modulo: None,
             add_column: Spelling::add_column(),
         }
     }

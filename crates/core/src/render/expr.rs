@@ -241,6 +241,10 @@ impl Renderer<'_> {
         if matches!(op, BinaryOp::Same | BinaryOp::NotSame) && !self.can(Feature::IsAnything) {
             return self.same(op == BinaryOp::NotSame, left, right);
         }
+        if let (BinaryOp::Mod, Some(function)) = (op, &self.dialect.spelling.modulo) {
+            self.push(function);
+            return self.tuple(&[left, right], |r, operand| r.expr(operand));
+        }
         self.operand(left, left_least);
         self.push(operator(op));
         match right {

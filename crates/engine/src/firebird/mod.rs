@@ -27,8 +27,9 @@ const LOGIN: &[u8] = b"\x01\x1c\x06SYSDBA\x30\x04UTF8\x3f\x04\x03\0\0\0\x18\x04\
 /// The same, and the character set of columns.
 const CREATION: &[u8] =
     b"\x01\x1c\x06SYSDBA\x30\x04UTF8\x3f\x04\x03\0\0\0\x18\x04\0\0\0\0\x05\x04\0\x04\0\0\x44\x04UTF8";
-/// Version, write, read committed, record versions, do not wait.
-const TRANSACTION: &[u8] = &[3, 9, 15, 17, 7];
+/// Version, write, read committed, record versions; wait five seconds for a lock: the engine's own thread that removes old
+/// rows holds one for a moment.
+const TRANSACTION: &[u8] = &[3, 9, 15, 17, 6, 21, 1, 5];
 const DIALECT: c_ushort = 3;
 
 /// What every session begins with: results that have a type of our own.

@@ -222,7 +222,7 @@ impl Installed {
         (!self.listens()).then(|| Binary::server(self.root.join(TREE).join(self.file)))
     }
 
-    /// Its makers' own build, which uses the system's libraries.
+    /// Its makers' own build, which brings some libraries and uses the system's for the rest.
     fn is_in_one_tree(&self) -> bool {
         self.file.starts_with("bin/")
     }
@@ -399,7 +399,9 @@ impl Installed {
             return Ok(command);
         }
         if self.is_in_one_tree() {
-            return Ok(Command::new(self.file()));
+            let mut command = Command::new(self.file());
+            command.env("LD_LIBRARY_PATH", tree.join("libs"));
+            return Ok(command);
         }
         let not_there =
             |what: &str| self.not_started(format!("{what} is missing in {}", self.root.display()));

@@ -12,7 +12,7 @@ use crate::EngineError;
 pub fn fetch(download: &Download) -> Result<PathBuf, EngineError> {
     let work = suite(download)?;
     let tree = download.directory("tree")?;
-    download.run(apt("apt-get", &work).args(["--download-only", "install", download.package.name]))?;
+    download.run(apt("apt-get", &work).args(["-y", "--download-only", "install", download.package.name]))?;
     let archives = std::fs::read_dir(work.join("cache/archives")).into_iter().flatten().flatten();
     let packages =
         archives.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == "deb"));
@@ -50,7 +50,7 @@ fn suite(download: &Download) -> Result<PathBuf, EngineError> {
 
 fn apt(program: &str, work: &Path) -> Command {
     let mut apt = Command::new(program);
-    apt.arg("-c").arg(work.join("apt.conf")).args(["-q", "-y"]).env("LC_ALL", "C");
+    apt.arg("-c").arg(work.join("apt.conf")).arg("-q").env("LC_ALL", "C");
     apt
 }
 

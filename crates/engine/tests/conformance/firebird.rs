@@ -88,7 +88,7 @@ fn firebird_newest() {
             unkeyed: Some(Value::Null),
         },
         sql_prepared: &[],
-        endless: thousand!("SELECT COUNT(*) FROM r, r AS s, r AS t, r AS u WHERE r.n + s.n + t.n < u.n - 1"),
+        endless: thousand!("SELECT COUNT(*) FROM r AS q, r AS s, r AS t, r AS u WHERE q.n + s.n + t.n < u.n - 1"),
         boundless: None,
         many_rows: thousand!("SELECT n FROM r"),
         mess: &[
