@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 use super::package::{Package, Registry};
 use super::{Wanted, debian, go, maven};
+use crate::confine::Confinement;
 use crate::target::Step;
 use crate::{EngineError, worker};
 
@@ -210,6 +211,8 @@ impl Download<'_> {
 
     pub fn output(&self, command: &mut Command) -> Result<String, EngineError> {
         let client = command.get_program().to_string_lossy().into_owned();
+        // Whoever ends us wants no client to go on.
+        Confinement::default().apply(command);
         match command.stdin(Stdio::null()).output() {
             Ok(output) if output.status.success() => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
             Ok(output) => Err(self.failed(&client, reason(&String::from_utf8_lossy(&output.stderr)))),
