@@ -167,13 +167,6 @@ fn tidb_newest() {
     Suite { errors, server: Some(|_| child("tidb-server")), ..suite }.run();
 }
 
-/// It limits no statement itself.
-#[test]
-fn dolt_newest() {
-    let suite = mysql("dolt");
-    Suite { boundless: None, server: Some(|_| child("dolt")), ..suite }.run();
-}
-
 /// A server that somebody else runs, by its address: ours, in this test.
 #[test]
 fn mysql_by_address() {
