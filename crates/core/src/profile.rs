@@ -149,11 +149,21 @@ impl Policy {
         Draws(choices().iter().map(drawn).filter(|(_, count)| *count > 0).collect())
     }
 
-    /// How often each choice was drawn since this was last asked: what a worker sends from time to time.
-    pub fn take_draws(&self) -> Draws {
-        let draws = self.draws();
+    /// In how many cases each choice was, in how many that the engine took, and in how many that came to a check with rows.
+    pub fn outcomes(&self) -> Outcomes {
+        let count = |at: usize| {
+            let outcome = |choice: &Listed| (choice.name.clone(), self.weights.outcome(choice.slot)[at]);
+            Draws(choices().iter().map(outcome).filter(|(_, count)| *count > 0).collect())
+        };
+        Outcomes { run: count(0), valid: count(1), checked: count(2) }
+    }
+
+    /// How often each choice was drawn since this was last asked, and what became of it: what a worker sends from time
+    /// to time.
+    pub fn take_draws(&self) -> (Draws, Outcomes) {
+        let taken = (self.draws(), self.outcomes());
         self.weights.forget_drawn();
-        draws
+        taken
     }
 }
 
@@ -168,6 +178,26 @@ fn closest(name: &str) -> String {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Draws(BTreeMap<String, u64>);
+
+/// What became of what was drawn. Each case counts once, however often it drew a choice.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outcomes {
+    /// Cases and changes that were run.
+    pub run: Draws,
+    /// Those whose statements the engine took.
+    pub valid: Draws,
+    /// Cases that came to a check whose arms returned rows.
+    pub checked: Draws,
+}
+
+impl Outcomes {
+    /// Adds what another worker counted.
+    pub fn add(&mut self, other: &Outcomes) {
+        self.run.add(&other.run);
+        self.valid.add(&other.valid);
+        self.checked.add(&other.checked);
+    }
+}
 
 impl Draws {
     /// Adds what another worker drew.

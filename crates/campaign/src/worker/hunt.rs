@@ -239,7 +239,7 @@ impl Reporter<'_> {
         }
         let mut tally = std::mem::take(&mut self.tally);
         tally.counts = std::mem::take(counts);
-        tally.draws = policy.take_draws();
+        (tally.draws, tally.outcomes) = policy.take_draws();
         tally.wall_nanos = now - self.told;
         self.told = now;
         self.send(Event::Progress(Box::new(tally)));

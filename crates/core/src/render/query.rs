@@ -258,11 +258,18 @@ impl Renderer<'_> {
                     }
                 }
             }
-            TableRef::Function { name, args, alias } => {
-                self.push(name);
-                self.tuple(args, Self::expr);
+            TableRef::Function { name, args, alias, columns } => {
+                if name.contains("{}") {
+                    self.form(name, args);
+                } else {
+                    self.push(name);
+                    self.tuple(args, Self::expr);
+                }
                 self.push(" AS ");
                 self.name(alias);
+                if !columns.is_empty() {
+                    self.tuple(columns, |r, name| r.name(name));
+                }
             }
         }
     }

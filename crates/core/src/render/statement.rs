@@ -176,6 +176,9 @@ impl Renderer<'_> {
     }
 
     fn create_table(&mut self, create: &CreateTable) {
+        if let Some(module) = &create.module {
+            return self.create_virtual_table(module, create);
+        }
         self.push(if create.temporary { "CREATE TEMP TABLE " } else { "CREATE TABLE " });
         self.name(&create.name);
         if let Some(query) = &create.query {
@@ -191,6 +194,29 @@ impl Renderer<'_> {
         }
         self.push(")");
         self.table_options(&create.options);
+    }
+
+    /// Columns as their module wants them, then its arguments.
+    fn create_virtual_table(&mut self, module: &Name, create: &CreateTable) {
+        self.push("CREATE VIRTUAL TABLE ");
+        self.name(&create.name);
+        self.push(" USING ");
+        self.push(module);
+        self.push("(");
+        let known = self.dialect.module(module);
+        for (at, column) in create.columns.iter().enumerate() {
+            self.push(if at == 0 { "" } else { ", " });
+            let form = known.and_then(|module| module.column(at)).map_or("{}", |column| &column.form);
+            let (before, after) = form.split_once("{}").unwrap_or_default();
+            self.push(before);
+            self.name(&column.name);
+            self.push(after);
+        }
+        for option in &create.options {
+            self.push(", ");
+            self.push(option);
+        }
+        self.push(")");
     }
 
     fn table_options(&mut self, options: &[Name]) {

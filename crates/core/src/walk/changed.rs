@@ -4,7 +4,7 @@ use super::keeping::{MOST_QUERIES as MOST_KEPT, Rehearsal};
 use super::{Lesson, Next, Visit};
 use crate::engine::{Reply, Stop};
 use crate::finding::Verdict;
-use crate::generate::{Stage, choices, cost};
+use crate::generate::{Outcome, Stage, choices, cost};
 use crate::guide::{Entry, Feature};
 use crate::import;
 use crate::mutate::{self, Step, What, rebind};
@@ -156,6 +156,7 @@ impl Visit<'_, '_, '_> {
                 rebind::query(generator, &mut query);
             });
             if !self.is_affordable(&query) {
+                self.settle(Outcome::Unused);
                 continue;
             }
             let asked = self.resolved(&query);

@@ -13,7 +13,7 @@ use crate::database::Mark;
 use crate::dialect::Dialect;
 use crate::engine::{Harm, Reply, Stop, Trouble};
 use crate::finding::{Evidence, Origin, Verdict};
-use crate::generate::{CHANGE_FIRST, Generator, Luck, Named, Odds, Policy};
+use crate::generate::{CHANGE_FIRST, Generator, Luck, Named, Odds, Outcome, Policy};
 use crate::guide::{Entry, Feature};
 use crate::oracle::{self, Oracle, crash};
 use crate::rng::Rng;
@@ -180,6 +180,11 @@ impl Visit<'_, '_, '_> {
         }
     }
 
+    /// Counts what became of what was drawn last.
+    fn settle(&self, outcome: Outcome) {
+        self.walk.policy.weights.settle(outcome);
+    }
+
     fn origin(&self) -> Origin {
         let (seed, database, case) = (self.walk.seed, self.number, self.case);
         Origin { seed, database, case, depth: self.depth, checks: 0 }
@@ -242,7 +247,9 @@ impl Visit<'_, '_, '_> {
         let before = self.seen.len();
         self.trail.take_seen(&mut self.seen);
         self.built_something_new |= self.seen.len() > before;
-        self.learn(drawn, self.session.failures() == failures);
+        let succeeded = self.session.failures() == failures;
+        self.learn(drawn, succeeded);
+        self.settle(if succeeded { Outcome::Valid } else { Outcome::Invalid });
         Ok(())
     }
 
@@ -273,6 +280,7 @@ impl Visit<'_, '_, '_> {
         let (proposed, drawn, _) = self.draw(rng, |generator| oracle.propose(generator));
         let Some(Proposal { brings, subject }) = proposed else {
             self.skip(oracle, "nothing to test in this database");
+            self.settle(Outcome::Unused);
             return Ok(Next::Case);
         };
         let failures = self.session.failures();
@@ -281,7 +289,10 @@ impl Visit<'_, '_, '_> {
         let before = self.session.database().history().len();
         let verdict = match built {
             true => self.check(&subject, oracle)?,
-            false => self.skip(oracle, "table that the engine rejects"),
+            false => {
+                self.settle(Outcome::Invalid);
+                self.skip(oracle, "table that the engine rejects")
+            }
         };
         // Where a subject has many queries, some may fail though the operation is what it was tried for.
         let succeeded = self.session.failures() == failures || matches!(verdict, Verdict::Pass { .. });
@@ -326,8 +337,14 @@ impl Visit<'_, '_, '_> {
     }
 
     fn check(&mut self, subject: &Subject, oracle: &'static dyn Oracle) -> Result<Verdict, Stop> {
+        let failures = self.session.failures();
         match self.spending(Purpose::Arm(oracle.name()), |visit| oracle.check(subject, visit.session)) {
             Ok(verdict) => {
+                self.settle(match &verdict {
+                    Verdict::Pass { nonempty: true } | Verdict::Bug(_) => Outcome::Checked,
+                    Verdict::Skip(_) if self.session.failures() > failures => Outcome::Invalid,
+                    _ => Outcome::Valid,
+                });
                 self.watcher.verdict(oracle.name(), &verdict);
                 Ok(verdict)
             }
