@@ -183,7 +183,7 @@ impl Tested {
     fn against(&self) -> Option<Against> {
         let other = self.other.as_ref()?;
         let (target, engine_version) = (other.public_target.clone(), other.engine_version.clone());
-        let engine = self.compares_engines().then(|| other.place.dialect.as_str());
+        let engine = self.compares_engines().then_some(other.place.dialect.as_str());
         let engine =
             engine.and_then(|name| Files::built_in().descriptor(name).ok()).map(|engine| engine.title);
         Some(Against { target, engine, engine_version, wrong: None })

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::FirebirdEngine;
 use crate::EngineError;
+use crate::armed::Arms;
 use crate::driver::{Driver, Opened};
 use crate::product::Product;
 use crate::store::{Arrival, not_writable};
@@ -31,7 +32,7 @@ impl Driver for Firebird {
         Ok(FirebirdEngine::load(&self.opened(arrival.kept))?.version.clone())
     }
 
-    fn open_local(&self, _: &'static Product, path: &Path, _: Option<&str>) -> Opened {
+    fn open_local(&self, _: &'static Product, path: &Path, _: Option<&str>, _: Option<&Arms>) -> Opened {
         Ok(Box::new(FirebirdEngine::load(path)?))
     }
 }

@@ -50,7 +50,7 @@ struct Host {
 
 enum Ownership {
     /// Started by us, and what from.
-    Private { private: Private, installation: PathBuf, version: String, arms: Option<Arms> },
+    Private { private: Box<Private>, installation: PathBuf, version: String, arms: Option<Arms> },
     /// Somebody else's.
     Remote,
 }
@@ -68,7 +68,7 @@ impl Host {
         let (address, login, user) =
             (private.address().clone(), private::login(product), private.user(product));
         let ownership = Ownership::Private {
-            private,
+            private: Box::new(private),
             installation: installation.to_path_buf(),
             version: version.to_string(),
             arms: arms.cloned(),
@@ -94,7 +94,7 @@ impl Host {
 
     fn restart(&mut self) -> Result<(), EngineError> {
         if let Ownership::Private { private, installation, version, arms } = &mut self.ownership {
-            *private = Private::start(self.product, installation, &self.name, version, arms.as_ref())?;
+            **private = Private::start(self.product, installation, &self.name, version, arms.as_ref())?;
             self.address = private.address().clone();
         }
         Ok(())

@@ -167,7 +167,7 @@ fn workers_in_rust_are_built_and_answer() {
         assert!(!release.packages.is_empty(), "{name} has no crate");
         let root = tempfile::tempdir().unwrap();
         let opened = store(root.path(), "cc").obtain(product, &release, Build::Plain, &mut |_| {}).unwrap();
-        let mut engine = product.driver.open_local(product, &opened, Some(release.version)).unwrap();
+        let mut engine = product.driver.open_local(product, &opened, Some(release.version), None).unwrap();
         assert!(release.is(engine.version()), "{name} {}", engine.version());
         let Reply::Rows(rows) = engine.execute("SELECT 41 + 1").unwrap() else { panic!("{name}") };
         assert_eq!(rows.single().and_then(Value::as_int), Some(42), "{name}");

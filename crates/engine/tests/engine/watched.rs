@@ -75,7 +75,7 @@ impl Watched {
 
     /// How many places a statement is the first to pass.
     #[track_caller]
-    fn new(&mut self, sql: &str) -> usize {
+    fn new_blocks(&mut self, sql: &str) -> usize {
         let reply = self.engine.execute(sql).expect("the engine answers");
         assert!(!matches!(reply, Reply::Failed(_)), "{sql}: {reply:?}");
         self.taken()
@@ -94,14 +94,14 @@ impl Watched {
     /// What every engine shows: statements of a new kind are new, repeated ones are not.
     fn shows_what_is_new(&mut self, noise: usize) {
         assert!(self.taken() > 500);
-        self.new("CREATE TABLE t (a INT, b INT)");
-        self.new("INSERT INTO t VALUES (1, 2), (3, 4), (5, NULL)");
+        self.new_blocks("CREATE TABLE t (a INT, b INT)");
+        self.new_blocks("INSERT INTO t VALUES (1, 2), (3, 4), (5, NULL)");
         let plain = "SELECT a FROM t WHERE b > 1";
-        assert!(self.new(plain) > 20);
-        let again = (0..3).map(|_| self.new(plain)).min();
+        assert!(self.new_blocks(plain) > 20);
+        let again = (0..3).map(|_| self.new_blocks(plain)).min();
         assert!(again <= Some(noise), "{again:?}");
-        assert!(self.new("SELECT sum(a) OVER (ORDER BY b) FROM t") > 100);
-        assert!(self.new("SELECT x.a FROM t AS x LEFT JOIN t AS y ON x.a = y.b") > 50);
+        assert!(self.new_blocks("SELECT sum(a) OVER (ORDER BY b) FROM t") > 100);
+        assert!(self.new_blocks("SELECT x.a FROM t AS x LEFT JOIN t AS y ON x.a = y.b") > 50);
     }
 }
 
@@ -119,13 +119,13 @@ fn duckdb_shows_what_is_new_and_may_block_signals() {
         let Some(mut watched) = Watched::release("duckdb") else { return };
         watched.shows_what_is_new(20);
         // Threads of its allocator block all signals.
-        watched.new("SET threads = 4");
-        watched.new("SET allocator_background_threads = true");
-        watched.new("CREATE TABLE big AS SELECT i AS a, i % 97 AS b FROM range(300000) AS r(i)");
-        watched.new("SELECT b, sum(a), count(DISTINCT a) FROM big GROUP BY b ORDER BY 2");
-        watched.new("SET allocator_background_threads = false");
+        watched.new_blocks("SET threads = 4");
+        watched.new_blocks("SET allocator_background_threads = true");
+        watched.new_blocks("CREATE TABLE big AS SELECT i AS a, i % 97 AS b FROM range(300000) AS r(i)");
+        watched.new_blocks("SELECT b, sum(a), count(DISTINCT a) FROM big GROUP BY b ORDER BY 2");
+        watched.new_blocks("SET allocator_background_threads = false");
         watched.engine.reset().expect("it can be emptied");
-        watched.new("SELECT 1");
+        watched.new_blocks("SELECT 1");
     });
 }
 
@@ -140,7 +140,7 @@ fn postgres_shows_what_is_new_in_all_its_processes() {
         let before = watched.hits();
         for _ in 0..30 {
             watched.engine.reset().expect("it can be emptied");
-            watched.new("SELECT 1");
+            watched.new_blocks("SELECT 1");
         }
         assert!(watched.hits() < before + 2_000, "{before} {}", watched.hits());
     });
@@ -152,7 +152,7 @@ fn mariadb_shows_what_is_new() {
         let Some(mut watched) = Watched::release("mariadb") else { return };
         watched.shows_what_is_new(5);
         watched.engine.reset().expect("it can be emptied");
-        watched.new("SELECT 1");
+        watched.new_blocks("SELECT 1");
     });
 }
 
