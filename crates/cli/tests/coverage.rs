@@ -49,7 +49,7 @@ fn a_guided_hunt_keeps_what_reaches_new_code_and_shows_it() {
     assert_eq!(summary["worker_failures"], serde_json::json!([]), "{}", said.stderr);
     let guide = &summary["guide"];
     let features = guide["features"].as_u64().unwrap();
-    assert!(features > 5_000 && guide["kept"].as_u64() > Some(5), "{guide}");
+    assert!(features > 5_000 && guide["kept"].as_u64() > Some(0), "{guide}");
     // What is new is known at once: nothing is run again to find out.
     assert_eq!(guide["rehearsed_statements"].as_u64(), Some(0));
 

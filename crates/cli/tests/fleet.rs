@@ -20,7 +20,7 @@ use machines::{TARGET, json, machine, names, signatures, visits, wait_all};
 use nats::Nats;
 use serde_json::Value as Json;
 use support::served::Server;
-use support::{BINARY, Said, certificates, dissent, run, wait_for};
+use support::{BINARY, Said, certificates, dissent, run, wait_for, without_virtual_tables};
 
 /// A hunt of a moment, as one machine of a fleet, with variables of the environment.
 fn join_with(path: &Path, url: &str, target: &str, out: &str, variables: &[(&str, &str)]) -> Said {
@@ -55,7 +55,8 @@ fn four_machines_visit_what_one_does_and_find_the_same() {
     wait_all(&mut machines, Duration::from_secs(200));
     assert_eq!(visits(path, &names), (0..64).collect::<Vec<_>>());
     let one = ["--seed", "5", "--oracles", "norec,tlp", "--jobs", "4", "--summary", "json", "--out", "one"];
-    let one = run(dissent(path).args(["hunt", TARGET]).args(one).args(bounded));
+    let plain = without_virtual_tables(path);
+    let one = run(dissent(path).args(["hunt", TARGET]).args(one).args(plain).args(bounded));
     let report = run(dissent(path).args(["fleet", "report", &url, "--out", "fleet.html", "--keep", "fleet"]));
     assert_eq!(report.code, Some(1), "{}", report.stderr);
     let fleet = json(&path.join("fleet/summary.json"));

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 
-use crate::support::BINARY;
+use crate::support::{BINARY, without_virtual_tables};
 
 /// An old version with bugs that are found in seconds.
 pub const TARGET: &str = "sqlite@3.30.1";
@@ -28,7 +28,9 @@ pub fn machine(directory: &Path, name: &str, url: &str, more: &[&str]) -> Child 
     command.args(["hunt", TARGET, "--join", url, "--plain"]).current_dir(directory);
     match directory.join(name).join("campaign.json").exists() {
         true => command.args(["--resume", name]),
-        false => command.args(COMMON).args(["--out", name]).args(more),
+        false => {
+            command.args(COMMON).args(without_virtual_tables(directory)).args(["--out", name]).args(more)
+        }
     };
     command
         .env("DISSENT_TEST_SILENCE", SILENCE.as_secs().to_string())

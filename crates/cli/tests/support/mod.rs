@@ -47,6 +47,14 @@ pub fn shell(command: &str) {
     assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
+/// Options of a hunt whose bugs get the same signatures in whatever order they are found: without virtual tables, whose bugs
+/// show in examples of several signatures. Writes the profile into the directory.
+pub fn without_virtual_tables(directory: &Path) -> [&'static str; 2] {
+    std::fs::write(directory.join("plain.toml"), "\"schema.module\" = 0\n")
+        .expect("a profile can be written");
+    ["--profile", "plain.toml"]
+}
+
 impl Said {
     pub fn json(&self) -> Json {
         serde_json::from_str(&self.stdout)
