@@ -285,10 +285,7 @@ impl Server {
             };
             if let Some(status) = self.ended() {
                 let log = self.log();
-                let mut lines = log.lines().map(str::trim).filter(|line| !line.is_empty());
-                // A program in Go says why, and then where.
-                let why = lines.clone().find(|line| line.starts_with("panic: "));
-                let words = why.or_else(|| lines.next_back());
+                let words = log.lines().rev().map(str::trim).find(|line| !line.is_empty());
                 return Err(words.map_or_else(|| status.to_string(), |words| format!("{words} ({status})")));
             }
             if start.elapsed() > limit {

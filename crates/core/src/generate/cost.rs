@@ -97,7 +97,6 @@ mod tests {
             columns,
             constraints: Vec::new(),
             options: Vec::new(),
-            module: None,
             query: None,
         };
         state.apply(&Statement::CreateTable(create), &dialect);

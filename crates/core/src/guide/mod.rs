@@ -1,7 +1,8 @@
 //! Learning from what ran: what counts as new ([`Guide`]), and what is kept of it ([`corpus`]).
 //!
-//! If a database with its queries shows something that none did before, the part of it that does is kept. Other databases
-//! are made by mutating what was kept ([`crate::mutate`]).
+//! The guide looks at a database with all its queries at once. If it showed something that no database did before,
+//! the smallest part that still shows it is kept. Other databases are made by mutating what was kept
+//! ([`crate::mutate`]).
 
 mod code;
 pub mod corpus;
@@ -10,7 +11,7 @@ mod shape;
 
 use serde::{Deserialize, Serialize};
 
-pub use code::{Code, Counter};
+pub use code::Code;
 pub use corpus::{Corpus, Entry};
 pub use plans::Plans;
 
@@ -19,17 +20,15 @@ use crate::session::Session;
 use crate::sql::Query;
 use crate::state::State;
 
-/// Something that can be new: a place in the engine's code, a step of a plan. Below [`FEATURES`].
+/// Something that can be new: an edge of the engine's code, a step of a plan. Below [`FEATURES`].
 pub type Feature = u32;
 
-/// Enough for every basic block of the largest engine.
-pub const FEATURES: usize = 1 << 24;
+/// Enough for every edge of SQLite's code; steps of plans are hashed into it.
+pub const FEATURES: usize = 1 << 20;
 
-/// What counts as new. There are two kinds of guides: those that look at queries, and those that see what the engine did
-/// meanwhile. The latter see everything only once, so what is new is known right after the statement that made it, and
-/// running that again would not show it.
+/// What counts as new.
 pub trait Guide {
-    /// Whether it looks at queries one by one, rather than at what the engine did meanwhile.
+    /// Whether it looks at queries one by one, rather than at what the engine counted meanwhile.
     fn looks_at_queries(&self) -> bool {
         false
     }
@@ -44,20 +43,15 @@ pub trait Guide {
         Ok(Vec::new())
     }
 
-    /// Adds what the engine showed for the first time since this was called last.
-    fn take(&mut self, _seen: &mut Vec<Feature>) {}
-
-    /// A database with fewer new features is not kept for them.
-    fn least(&self) -> usize {
-        1
-    }
+    /// Adds what the engine counted since this was called last; it may name a feature more than once.
+    fn take(&mut self, _session: &mut Session, _seen: &mut Vec<Feature>) {}
 }
 
 /// The guides by the names that users type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// Places in the engine's code.
+    /// Edges of the engine's code, where it is instrumented.
     Coverage,
     /// Steps of the engine's plans.
     Plan,
@@ -66,10 +60,19 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// What looks at databases for it; nothing for [`Kind::None`].
+    pub fn guide(self) -> Option<Box<dyn Guide>> {
+        match self {
+            Kind::Coverage => Some(Box::new(Code)),
+            Kind::Plan => Some(Box::new(Plans::default())),
+            Kind::None => None,
+        }
+    }
+
     /// What its features are called.
     pub fn features(self) -> &'static str {
         match self {
-            Kind::Coverage => "code blocks",
+            Kind::Coverage => "code edges",
             Kind::Plan => "plan steps",
             Kind::None => "nothing",
         }

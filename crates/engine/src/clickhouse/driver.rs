@@ -1,11 +1,10 @@
-//! The versions of ClickHouse: libraries from packages, and servers over HTTP and HTTPS.
+//! The versions of ClickHouse: libraries from packages, and servers over HTTP.
 
 use std::path::{Path, PathBuf};
 
 use super::api::Api;
 use super::{ClickhouseEngine, remote};
 use crate::EngineError;
-use crate::armed::Arms;
 use crate::driver::{Driver, Opened};
 use crate::product::Product;
 use crate::store::{Arrival, not_writable};
@@ -23,8 +22,8 @@ impl Driver for Clickhouse {
         true
     }
 
-    fn address_suffixes(&self) -> &'static [&'static str] {
-        &["+http", "+https"]
+    fn address_suffix(&self) -> Option<&'static str> {
+        Some("+http")
     }
 
     fn opened(&self, kept: &Path) -> PathBuf {
@@ -37,13 +36,7 @@ impl Driver for Clickhouse {
         Ok(Api::load(&library)?.version().unwrap_or_default())
     }
 
-    fn open_local(
-        &self,
-        product: &'static Product,
-        path: &Path,
-        _: Option<&str>,
-        _: Option<&Arms>,
-    ) -> Opened {
+    fn open_local(&self, product: &'static Product, path: &Path, _: Option<&str>) -> Opened {
         Ok(Box::new(ClickhouseEngine::load(product, path)?))
     }
 

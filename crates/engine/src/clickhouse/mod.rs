@@ -3,7 +3,6 @@
 mod api;
 mod binary;
 mod driver;
-mod encrypted;
 mod errors;
 mod link;
 mod remote;
@@ -87,7 +86,10 @@ impl ClickhouseEngine {
     /// A server by its address.
     pub fn connect(product: &Product, url: &ServerUrl) -> Result<ClickhouseEngine, EngineError> {
         let refused = |reason: String| EngineError::NotStarted { what: url.to_string(), reason };
-        let link = Box::new(Remote::new(product, url).map_err(refused)?);
+        if let Some(refusal) = Remote::refusal(url) {
+            return Err(refused(refusal));
+        }
+        let link = Box::new(Remote::new(product, url));
         ClickhouseEngine::open(product, link, url.mark.as_deref()).map_err(refused)
     }
 

@@ -2,9 +2,6 @@
 
 #![allow(dead_code)] // Each test binary uses a part of this.
 
-pub mod certificates;
-pub mod responder;
-
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;

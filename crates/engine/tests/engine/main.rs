@@ -12,4 +12,3 @@ mod known_bugs;
 mod reduction;
 mod rendering;
 mod walk;
-mod watched;

@@ -8,7 +8,6 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-mod across;
 mod again;
 mod atomic;
 mod constraints;

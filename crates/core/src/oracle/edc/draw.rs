@@ -395,7 +395,6 @@ impl TableInMaking {
             columns: self.columns.clone(),
             constraints: Vec::new(),
             options: options.into_iter().collect(),
-            module: None,
             query: None,
         })
     }
