@@ -13,18 +13,18 @@ mod costs;
 
 use std::cell::RefCell;
 use std::io::Write;
-use std::path::PathBuf;
 use std::rc::Rc;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use dissent_core::confine::Place;
 use dissent_core::dialect::Dialect;
 use dissent_core::engine::Engine;
 use dissent_core::guide;
+use dissent_coverage::{Code, Depth};
 use dissent_engine::sqlite::SqliteEngine;
 use dissent_engine::{Source, Target};
 
-pub use against::{Against, Round};
+pub use against::{Against, Round, Way};
 
 use crate::catalog;
 use crate::config::Config;
@@ -51,9 +51,6 @@ enum Step {
     /// Ends in a NUL.
     Statement(Vec<u8>),
 }
-
-/// A library of SQLite.
-pub struct Library(PathBuf);
 
 /// What a hunt came to.
 pub struct Measured {
@@ -87,6 +84,7 @@ impl Bench {
             catalog: catalog.map(|kept| kept.path),
             other_catalog: None,
             corpus: corpus.path().to_path_buf(),
+            map: None,
         };
         let (source, dialect) = (tested.place.source.clone(), tested.place.dialect.clone());
         let mut bench = Bench { task, source, dialect, steps: Vec::new(), corpus };
@@ -126,19 +124,11 @@ impl Bench {
         }
     }
 
-    /// The same with another library of SQLite. Whoever counts coverage also reads its counters once a database.
-    pub fn bare_with(&self, library: &Library) -> anyhow::Result<f64> {
-        self.run(SqliteEngine::load(&library.0)?)
-    }
-
     fn run(&self, mut engine: SqliteEngine) -> anyhow::Result<f64> {
         let start = system::own_cpu_seconds();
         for step in &self.steps {
             match step {
-                Step::Reset => {
-                    engine.take_coverage(&mut |_| {});
-                    engine.reset().map_err(anyhow::Error::new)?;
-                }
+                Step::Reset => engine.reset().map_err(anyhow::Error::new)?,
                 Step::Statement(text) => engine.run_bare(text),
             }
         }
@@ -172,7 +162,7 @@ impl Bench {
         let _ = std::fs::create_dir(self.corpus.path());
         let told = Told::default();
         let mut events = Events::to(Box::new(told.clone()));
-        let engines = Engines { engine, other: None };
+        let engines = Engines { engine, other: None, foreign: None };
         hunt::run(&self.task, Place::OwnEngine, engines, dialect, writer, std::io::empty(), &mut events)?;
         let mut tally = Tally::default();
         read_events(told.0.borrow().as_slice(), |event| {
@@ -204,15 +194,13 @@ pub fn bench_config(target: &str, oracles: &[String], seed: u64, guide: guide::K
     Config { target: target.to_string(), oracles: oracles.to_vec(), seed, guide, ..Config::default() }
 }
 
-/// A version of SQLite as a plain library, and as one that counts coverage.
-pub fn plain_and_counting(target: &str, observer: &mut dyn Observer) -> anyhow::Result<(Library, Library)> {
-    let target = Target::parse(target)?;
+/// Finds the places of an engine's code anew: how many functions and blocks, and in how many seconds.
+pub fn scan(target: &str, observer: &mut dyn Observer) -> anyhow::Result<(usize, usize, f64)> {
     let mut told = |step: dissent_engine::Step| observer.note(&step.to_string());
-    let library = |source: Source| match source.path() {
-        Some(path) => Ok(Library(path.to_path_buf())),
-        None => bail!("choose a version other than the bundled one, such as sqlite@3.34.0"),
-    };
-    Ok((library(target.obtain(&mut told)?)?, library(target.obtain_counting(&mut told)?)?))
+    let (binary, _) = Target::parse(target)?.obtain_watchable(&mut told)?.code()?;
+    let start = system::nanos();
+    let code = Code::scan(&binary, Depth::Blocks)?;
+    Ok((code.functions.len(), code.places.len(), (system::nanos() - start) as f64 / 1e9))
 }
 
 #[derive(Default)]

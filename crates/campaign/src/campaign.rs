@@ -122,6 +122,7 @@ impl Campaign {
         // The file alone may only name a release.
         let mut config =
             Config { target: String::new(), against: None, baseline: None, ..file.config.clone() };
+        config.check_shares()?;
         // A campaign from elsewhere may not have us write to any file: a log goes on only where there is one.
         let mut is_log =
             (0..config.jobs).filter_map(|worker| config.statement_log(worker)).map(|log| is_log(&log));
@@ -156,7 +157,8 @@ impl Campaign {
         (config.against, config.baseline) = (compared, baseline);
         let store = Store::reopen(directory, &file)?;
         // Killed before it had one: start from the beginning.
-        let position = store::read_position(directory)?.unwrap_or_else(|| Position::start(&config));
+        let position = store::read_position(directory, config.jobs)?;
+        let position = position.unwrap_or_else(|| Position::start(&config));
         let earlier = store::read_counts(directory)?;
         let plan = prepare(config, tested, Some(position), observer)?;
         let share = joined(&plan, &file, join)?;
@@ -279,7 +281,11 @@ fn prepare(
         observer.note(&why);
     }
     let known = known_of(tested.dialect_name(), &tested.engine_version, &config.known)?;
-    let looked = catalog::look(&tested);
+    // In what two engines share there is nothing of a catalog.
+    let looked = match tested.compares_engines() {
+        true => Ok(Look::Unplanned),
+        false => catalog::look(&tested),
+    };
     // What both versions can compute is known only when both are probed.
     let waits = config.repeatable || config.max_cases.is_some() || tested.other.is_some();
     let probe_beside = matches!(looked, Ok(Look::Missing)) && !waits;

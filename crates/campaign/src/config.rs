@@ -124,15 +124,17 @@ impl Default for Config {
 
 /// A busy machine can hold up any statement for a second or two; that must not look like a hang.
 const LEAST_HANG_LIMIT: Duration = Duration::from_secs(3);
+/// Clocks can be this far ahead.
+const LONGEST: Duration = Duration::from_secs(100 * 366 * 24 * 3600);
+/// More processes than any machine runs at once.
+const MOST_WORKERS: u64 = 4096;
 
 impl Config {
     /// Finds what is wrong with it before anything is obtained or written. Groups of oracles become names,
     /// directories the scripts in them, and paths absolute: workers and later runs may have another directory.
     pub(crate) fn settle(&mut self) -> anyhow::Result<()> {
         self.check_limits()?;
-        if self.jobs == 0 {
-            bail!("a campaign needs at least one worker");
-        }
+        self.check_shares()?;
         if self.baseline.is_some() && self.reduce.is_none() {
             bail!("findings are compared with a baseline when they are reduced: leave out --no-reduce");
         }
@@ -144,7 +146,27 @@ impl Config {
         Ok(())
     }
 
+    /// Who does what, in numbers that can be counted with: the file of a campaign may come from elsewhere.
+    pub(crate) fn check_shares(&self) -> anyhow::Result<()> {
+        if self.jobs == 0 {
+            bail!("a campaign needs at least one worker");
+        }
+        if self.jobs > MOST_WORKERS {
+            bail!("a campaign has at most {MOST_WORKERS} workers, not {}", self.jobs);
+        }
+        if let Some(Shard { index, count }) = self.shard
+            && (index >= count || count > u64::from(u32::MAX))
+        {
+            bail!("there is no shard {index} of {count}");
+        }
+        Ok(())
+    }
+
     pub(crate) fn check_limits(&self) -> anyhow::Result<()> {
+        let times = [Some(self.hang_limit), self.time, self.reduce.map(|allowance| allowance.time)];
+        if times.into_iter().flatten().any(|time| time > LONGEST) {
+            bail!("no limit may be longer than a hundred years");
+        }
         if self.hang_limit < LEAST_HANG_LIMIT {
             let least = LEAST_HANG_LIMIT.as_secs();
             bail!(
@@ -312,6 +334,12 @@ mod tests {
         let refusal = |config: Config| config.clone().settle().unwrap_err().to_string();
         let short = Config { hang_limit: Duration::from_secs(1), ..Config::default() };
         assert!(refusal(short).contains("at least 3s"));
+        let crowded = Config { jobs: u64::MAX, ..Config::default() };
+        assert!(refusal(crowded).contains("at most 4096 workers"));
+        let endless = Config { time: Some(Duration::MAX), ..Config::default() };
+        assert!(refusal(endless).contains("a hundred years"));
+        let nowhere = Config { shard: Some(Shard { index: 3, count: 3 }), ..Config::default() };
+        assert!(refusal(nowhere).contains("no shard 3 of 3"));
         let unknown = Config { oracles: vec!["astrology".to_string()], ..Config::default() };
         assert!(refusal(unknown).starts_with("unknown oracle 'astrology'; available: norec, "));
         let misspelled = Config { profile: [("query.coma".to_string(), 1)].into(), ..Config::default() };

@@ -30,6 +30,7 @@ mod catalog;
 mod check;
 mod config;
 mod counted;
+mod covered;
 mod crash;
 mod dating;
 mod intake;
@@ -54,13 +55,14 @@ mod system;
 mod tested;
 mod worker;
 
-pub use bench::{Against, Bench, Library, Measured, Round, bench_config, plain_and_counting};
+pub use bench::{Against, Bench, Measured, Round, Way, bench_config, scan};
 pub use bugs::Bug;
 pub use builds::{Build, own_builds, released_versions};
 pub use campaign::{Builder, Campaign, Join, Outcome};
 pub use catalog::{KeptCatalog, obtain as obtain_catalog};
 pub use check::{ScriptCheck, read_scripts};
 pub use config::{Allowance, Config};
+pub use covered::{Covered, Seen};
 pub use dating::{date, date_builds};
 pub use known::{
     KnownEntry, NewEntry, add_known, all_known_of, is_dialect, known_dialects, known_entries, known_of,

@@ -37,6 +37,8 @@ const DEFAULT_PARENT: &str = "dissent-out";
 const BUGS_FILE: &str = "bugs.json";
 const POSITION_FILE: &str = "position.json";
 const COUNTS_FILE: &str = "counts.json";
+/// More than are visited in a thousand years, and few enough to count on from there.
+const MOST_DATABASES: u64 = 1 << 60;
 
 /// `campaign.json`: what was run, enough to run it again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -142,6 +144,11 @@ impl Position {
     }
 }
 
+/// Where a campaign notes what was seen of the engine's code.
+pub fn map_in(directory: &Path) -> PathBuf {
+    directory.join("coverage.map")
+}
+
 /// Reads what a campaign was to do.
 pub fn read_campaign(directory: &Path) -> anyhow::Result<CampaignFile> {
     let shown = directory.display();
@@ -153,9 +160,20 @@ pub fn read_campaign(directory: &Path) -> anyhow::Result<CampaignFile> {
     parsed.with_context(|| format!("cannot use {shown}/{CAMPAIGN_FILE}"))
 }
 
-/// How far a campaign was; none if it was killed before it began.
-pub(crate) fn read_position(directory: &Path) -> anyhow::Result<Option<Position>> {
-    read_optional(&directory.join(POSITION_FILE))
+/// How far a campaign of so many workers was; none if it was killed before it began.
+pub(crate) fn read_position(directory: &Path, workers: u64) -> anyhow::Result<Option<Position>> {
+    let path = directory.join(POSITION_FILE);
+    let position: Option<Position> = read_optional(&path)?;
+    if let Some(Position { next_databases, cases_left }) = &position {
+        let shown = path.display();
+        if [next_databases.len(), cases_left.len()].iter().any(|count| *count as u64 != workers) {
+            bail!("{shown} is damaged: it is not of {workers} workers");
+        }
+        if next_databases.iter().any(|database| *database > MOST_DATABASES) {
+            bail!("{shown} is damaged: no campaign comes so far");
+        }
+    }
+    Ok(position)
 }
 
 /// What a campaign had counted; nothing if it was killed before it began, or by a version that did not keep it.
@@ -276,7 +294,16 @@ impl Store {
 
     /// What workers keep to come back to.
     pub fn corpus(&self) -> PathBuf {
-        std::path::absolute(&self.root).unwrap_or_else(|_| self.root.clone()).join("corpus")
+        self.absolute().join("corpus")
+    }
+
+    /// What was seen of the engine's code, if that is watched.
+    pub fn map(&self) -> PathBuf {
+        map_in(&self.absolute())
+    }
+
+    fn absolute(&self) -> PathBuf {
+        std::path::absolute(&self.root).unwrap_or_else(|_| self.root.clone())
     }
 
     pub fn root(&self) -> &Path {

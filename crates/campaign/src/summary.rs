@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use dissent_core::finding::Class;
 use dissent_core::guide;
 use dissent_core::oracle::norec;
-use dissent_core::profile::Draws;
+use dissent_core::profile::{Draws, Outcomes};
 use dissent_core::report::timeline::Timeline;
 use serde::{Deserialize, Serialize};
 
@@ -81,6 +81,9 @@ pub struct Summary {
     /// How often each choice of the generator was drawn; what was never drawn is left out.
     #[serde(skip_serializing_if = "Draws::is_empty")]
     pub draws: Draws,
+    /// What became of what was drawn.
+    #[serde(default)]
+    pub outcomes: Outcomes,
     /// What was learned; absent where nothing was to be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub guide: Option<GuideFigures>,
@@ -263,6 +266,7 @@ impl Summary {
             errors: tally.counts.errors.iter().map(|(class, count)| (class.name().into(), *count)).collect(),
             notes: notes(tally),
             draws: tally.draws.clone(),
+            outcomes: tally.outcomes.clone(),
             guide: GuideFigures::new(config, &about.dialect, tally),
             findings: results.bugs.iter().map(FindingLine::new).collect(),
             unstable: results.counted.unstable,

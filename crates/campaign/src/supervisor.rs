@@ -11,9 +11,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
+use dissent_core::guide;
 use dissent_core::report::numbers::counted;
 use dissent_core::report::timeline::{Sample, Timeline};
 use dissent_core::triage::known::{Avoid, Known};
+use dissent_coverage::{Map, Reader};
 
 use crate::catalog::{KeptCatalog, Probing};
 use crate::config::Config;
@@ -71,14 +73,7 @@ impl Plan {
     }
 
     /// The job of a worker.
-    fn task(
-        &self,
-        worker: u64,
-        slot: &Slot,
-        shares: bool,
-        catalog: Option<PathBuf>,
-        corpus: PathBuf,
-    ) -> Task {
+    fn task(&self, worker: u64, slot: &Slot, shares: bool, catalog: Option<PathBuf>, store: &Store) -> Task {
         Task::Hunt(Box::new(HuntTask {
             config: self.config.clone(),
             worker,
@@ -88,8 +83,14 @@ impl Plan {
             avoid: self.avoid(),
             catalog,
             other_catalog: self.other_catalog.clone(),
-            corpus,
+            corpus: store.corpus(),
+            map: self.watches().then(|| store.map()),
         }))
+    }
+
+    /// Whether the engine's code is watched.
+    fn watches(&self) -> bool {
+        self.config.guide == guide::Kind::Coverage
     }
 
     /// What triggers known bugs, all together.
@@ -129,6 +130,8 @@ pub struct Supervisor<'a> {
     tally: Tally,
     failures: Vec<String>,
     timeline: Timeline,
+    /// What is seen of the engine's code, if that is watched.
+    reader: Option<Reader>,
 }
 
 /// What others may ask of a campaign while it runs, from another thread or a signal handler.
@@ -281,6 +284,7 @@ impl<'a> Supervisor<'a> {
             tally,
             failures: Vec::new(),
             timeline: plan.earlier.timeline.clone(),
+            reader: None,
         }
     }
 
@@ -289,11 +293,13 @@ impl<'a> Supervisor<'a> {
         if self.plan.position.is_some() {
             self.intake.reopen(self.observer)?;
         }
+        self.watch()?;
         self.occupy()?;
         self.probing = self.plan.probe_beside.then(|| Probing::start(&self.plan.tested));
         while !self.pool.is_empty() || self.waits {
             self.listen()?;
             self.take_news()?;
+            self.read_map();
             self.occupy()?;
             self.intake.collect(Duration::ZERO, self.observer)?;
             self.note_position()?;
@@ -310,9 +316,30 @@ impl<'a> Supervisor<'a> {
         self.share.borrow_mut().leave(&self.pulse(), figures)
     }
 
+    /// Makes the map of the engine's code, if that is watched, or goes on with the one that is there.
+    fn watch(&mut self) -> anyhow::Result<()> {
+        if self.plan.watches() {
+            let map = self.store.map();
+            self.plan.tested.place.source.make_map(&map)?;
+            self.reader = Some(Reader::of_all(Map::open(&map)?));
+        }
+        Ok(())
+    }
+
+    /// Counts what workers have seen of the code, also those that died before they could tell.
+    fn read_map(&mut self) {
+        if let Some(reader) = &mut self.reader {
+            let features = &mut self.tally.learned.features;
+            reader.take(&mut |place| {
+                features.insert(place);
+            });
+        }
+    }
+
     /// The result, also after an error. Workers that still run end here.
     pub fn results(mut self) -> Results {
         self.pool.clear();
+        self.read_map();
         self.sample();
         Results { running: None, ..self.results_so_far() }
     }
@@ -398,9 +425,9 @@ impl<'a> Supervisor<'a> {
         let slot = &mut self.slots[number];
         slot.dismissed = false;
         if slot.cases_left != Some(0) {
-            let (corpus, shares) = (self.store.corpus(), self.share.borrow().is_shared());
+            let shares = self.share.borrow().is_shared();
             let catalog = self.catalog.as_ref().or(self.plan.catalog.as_ref()).map(|kept| kept.path.clone());
-            let task = self.plan.task(number as u64, slot, shares, catalog, corpus);
+            let task = self.plan.task(number as u64, slot, shares, catalog, self.store);
             slot.worker = Some(self.pool.start(&task)?);
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! What is tested: an installed engine that opens.
 
 use anyhow::bail;
-use dissent_core::dialect::{Dialect, Files, Setting};
+use dissent_core::dialect::{Dialect, Feature, Files, Setting};
 use dissent_core::finding::{Against, Class, EngineNote, FINDING_FORMAT, Finding, Origin, Triage};
 use dissent_core::guide;
 use dissent_core::oracle::versions;
@@ -24,6 +24,11 @@ pub fn target_in_file(named: &str) -> anyhow::Result<Target> {
         );
     }
     Ok(target)
+}
+
+/// Whether two dialects are those of different engines, of which the other is not what the first one imitates.
+pub(crate) fn are_foreign(dialect: &str, other: &str) -> bool {
+    dialect != other && Files::built_in().relative(dialect).as_deref() != Some(other)
 }
 
 /// An engine that was obtained and has been opened once.
@@ -53,30 +58,60 @@ impl Tested {
         let mut tested = Tested::obtain_one(config, observer)?;
         if let Some(against) = &config.against {
             let other = tested.another(against, config, observer)?;
+            tested.can_be_compared_with(&other)?;
             tested.place.other = Some(other.place.source.clone());
             tested.other = Some(Box::new(other));
         }
         if let Some(baseline) = &config.baseline {
             let mut baseline = tested.another(baseline, config, observer)?;
+            if are_foreign(&tested.place.dialect, &baseline.place.dialect) {
+                bail!(
+                    "{} is not a version of {}, so it cannot be the baseline",
+                    baseline.target,
+                    tested.target
+                );
+            }
             baseline.place.other = tested.place.other.clone();
             tested.baseline = Some(Box::new(baseline));
         }
         Ok(tested)
     }
 
-    /// Another version of the same engine, or of the one that its dialect inherits from: its makers' reference.
+    /// Another engine, or another version of the same one.
     fn another(&self, named: &str, config: &Config, observer: &mut dyn Observer) -> anyhow::Result<Tested> {
         let config = Config { target: named.to_string(), guide: guide::Kind::None, ..config.clone() };
-        let other = Tested::obtain_one(&config, observer)?;
-        let reference = Files::built_in().relative(&self.place.dialect);
-        if other.place.dialect != self.place.dialect && Some(&other.place.dialect) != reference.as_ref() {
-            let (one, other) = (&self.target, &other.target);
-            bail!(
-                "{one} and {other} are not versions of one engine, nor is {other} what {one} imitates; only those \
-                 can be compared"
-            );
+        Tested::obtain_one(&config, observer)
+    }
+
+    /// Versions of one engine can be compared, and two engines to which the same SQL means the same. A server of somebody
+    /// else may order texts in its own way.
+    fn can_be_compared_with(&self, other: &Tested) -> anyhow::Result<()> {
+        if !are_foreign(&self.place.dialect, &other.place.dialect) {
+            return Ok(());
         }
-        Ok(other)
+        for one in [self, other] {
+            let dialect = Dialect::load(&one.place.dialect, &one.engine_version)?;
+            if !dialect.can(Feature::CommonSql) {
+                bail!(
+                    "{} and {} are different engines, and it is not known which SQL means the same to {} as to others",
+                    self.target,
+                    other.target,
+                    dialect.engine.title
+                );
+            }
+            if one.place.source.is_shared() {
+                bail!(
+                    "two engines are compared only where Dissent starts both, so {} cannot be one of them",
+                    one.target
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether it is compared with another engine, not with another version of it.
+    pub(crate) fn compares_engines(&self) -> bool {
+        self.other.as_ref().is_some_and(|other| are_foreign(&self.place.dialect, &other.place.dialect))
     }
 
     fn obtain_one(config: &Config, observer: &mut dyn Observer) -> anyhow::Result<Tested> {
@@ -90,7 +125,7 @@ impl Tested {
             other => observer.wait(&other.to_string()),
         };
         let source = match config.guide {
-            guide::Kind::Coverage => target.obtain_counting(&mut told)?,
+            guide::Kind::Coverage => target.obtain_watchable(&mut told)?,
             _ => target.obtain(&mut told)?,
         };
         let place = Workplace {
@@ -137,7 +172,8 @@ impl Tested {
     /// The dialect of this version, or of the one that it is compared with if that is older, with the settings that
     /// the engine lists.
     pub fn dialect(&self) -> anyhow::Result<Dialect> {
-        let other = self.other.as_ref().map(|other| other.engine_version.as_str());
+        let other = self.other.as_ref().filter(|_| !self.compares_engines());
+        let other = other.map(|other| other.engine_version.as_str());
         let mut dialect = Dialect::load(&self.place.dialect, older(&self.engine_version, other))?;
         dialect.settings.clone_from(&self.settings);
         Ok(dialect)
@@ -147,7 +183,10 @@ impl Tested {
     fn against(&self) -> Option<Against> {
         let other = self.other.as_ref()?;
         let (target, engine_version) = (other.public_target.clone(), other.engine_version.clone());
-        Some(Against { target, engine_version, wrong: None })
+        let engine = self.compares_engines().then_some(other.place.dialect.as_str());
+        let engine =
+            engine.and_then(|name| Files::built_in().descriptor(name).ok()).map(|engine| engine.title);
+        Some(Against { target, engine, engine_version, wrong: None })
     }
 
     /// A difference as a finding, after so many checks.

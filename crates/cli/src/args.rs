@@ -185,13 +185,12 @@ pub struct HuntArgs {
     #[arg(long)]
     keep_duplicates: bool,
 
-    /// What to learn from: shapes of plans, on every engine; code coverage (SQLite: an instrumented library is
-    /// built and kept), or nothing. What shows something new is kept, and other databases are made of it by
-    /// changing it [default: plan]
+    /// What to learn from: shapes of plans, on every engine; code coverage, on engines that Dissent starts itself; or
+    /// nothing. What shows something new is kept, and other databases are made of it by changing it [default: plan]
     #[arg(long, value_name = "GUIDE")]
     guide: Option<GuideName>,
 
-    /// Count code coverage though nothing is learned from it, to compare (SQLite, with --guide none)
+    /// Count code coverage though nothing is learned from it, to compare (with --guide none)
     #[arg(long)]
     count_coverage: bool,
 
@@ -444,6 +443,12 @@ pub enum EnginesAction {
         #[arg(required = true, value_name = "TARGET")]
         targets: Vec<String>,
     },
+    /// Look for versions that are newer than all known ones, and install them: what `postgres` means from then on
+    Update {
+        /// The engines to update: postgres, duckdb, …; without any, those that are installed
+        #[arg(value_name = "ENGINE")]
+        engines: Vec<String>,
+    },
     /// Show the functions and operators of an engine, which is probed once
     Probe {
         /// The database to probe: sqlite, duckdb@1.5.6, postgres@16
@@ -488,21 +493,30 @@ pub struct BenchArgs {
 
     /// Compare with another build of Dissent instead: hunts of this and of that program, one after the other in each
     /// round, with everything that they start counted
-    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["cases", "coverage", "costs"])]
+    #[arg(long, value_name = "PROGRAM", group = "turns", conflicts_with_all = ["cases", "coverage", "costs"])]
     pub against: Option<PathBuf>,
 
+    /// Measure what joining a fleet costs instead: hunts as the only machine of a campaign nats://HOST/CAMPAIGN-ROUND, and
+    /// hunts without a fleet, one after the other in each round
+    #[cfg(feature = "fleet")]
+    #[arg(long, value_name = "URL", group = "turns", conflicts_with_all = ["cases", "coverage", "costs"])]
+    pub join: Option<String>,
+
     /// How long each hunt of such a comparison lasts
-    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration, requires = "against")]
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration, requires = "turns")]
     pub time: Duration,
+
+    /// What the hunts of such a comparison learn from [default: plan]
+    #[arg(long, value_name = "GUIDE", requires = "turns")]
+    pub guide: Option<GuideName>,
 
     /// Print what statements and subjects of each oracle cost on this engine, as a dialect's file keeps it (`[costs]`)
     #[arg(long, conflicts_with = "coverage")]
     pub costs: bool,
 
-    /// Measure what counting code coverage costs instead: the same statements on this version of SQLite, plain and
-    /// instrumented
-    #[arg(long, value_name = "TARGET")]
-    pub coverage: Option<String>,
+    /// Compare hunts that count code coverage with hunts that do not instead, one after the other in each round
+    #[arg(long, group = "turns", conflicts_with = "cases")]
+    pub coverage: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -722,6 +736,20 @@ pub enum StatsTable {
         /// Also draw it: the file to write (SVG)
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
+    },
+    /// Which functions of the engine a hunt with --guide coverage reached, by groups; what it missed most comes first
+    Coverage {
+        /// The directory of the campaign
+        #[arg(value_name = "CAMPAIGN")]
+        campaign: PathBuf,
+
+        /// The library that was hunted in, if it was one by its path
+        #[arg(long, value_name = "TARGET")]
+        target: Option<String>,
+
+        /// List the functions of this group
+        #[arg(long, value_name = "NAME")]
+        group: Option<String>,
     },
     /// How small findings became and what that took, and how well signatures tell bugs apart that have different
     /// histories (see `dissent bisect`), over every example that is kept

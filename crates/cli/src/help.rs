@@ -13,7 +13,7 @@ Environment:
   CC                   the C compiler for versions of SQLite [default: cc]
   PGPASSWORD           the password for postgres:// and cockroachdb://
   MYSQL_PWD            the password for mysql://, mariadb:// and their relatives
-  CLICKHOUSE_PASSWORD  the password for clickhouse+http://
+  CLICKHOUSE_PASSWORD  the password for clickhouse+http:// and +https://
   NO_COLOR             draw without colours
   TERM=dumb            print lines instead of drawing";
 
@@ -34,7 +34,7 @@ Examples:
   dissent hunt clickhouse --jobs 4           ClickHouse as a library (chdb)
   dissent hunt mysql://user@host:3306/       your server, in databases that
                                              Dissent makes and drops
-  dissent hunt clickhouse+http://host:8123/  a ClickHouse server
+  dissent hunt clickhouse+http://host:8123/  a ClickHouse server (also +https)
   dissent hunt --resume dissent-out/sqlite-20261118-012345
 
 `dissent engines` lists engines and versions. Passwords can come from PGPASSWORD

@@ -81,7 +81,7 @@ fn read_arguments() -> anyhow::Result<Result<Args, clap::Error>> {
 }
 
 fn explain(error: &anyhow::Error) -> ExitCode {
-    let _ = writeln!(std::io::stderr(), "dissent: {}", secrets::hide(&format!("{error:#}")));
+    let _ = writeln!(std::io::stderr(), "dissent: {}", text::plain(&secrets::hide(&format!("{error:#}"))));
     ExitCode::from(TROUBLE)
 }
 

@@ -34,6 +34,22 @@ pub fn shell_word(path: &str) -> String {
     if path.chars().all(plain) { path.to_string() } else { format!("'{}'", path.replace('\'', "'\\''")) }
 }
 
+/// Text of others as a terminal may show it: what would move its cursor, change its colours or turn the order of the
+/// letters around is written as an escape, so that it hides nothing.
+pub fn plain(text: &str) -> String {
+    let acts =
+        |c: char| (c.is_control() && !"\n\t".contains(c)) || TURNS.iter().any(|turns| turns.contains(&c));
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if acts(c) { out.extend(c.escape_default()) } else { out.push(c) }
+    }
+    out
+}
+
+/// Characters that are not seen, and change the direction of those that are.
+const TURNS: [std::ops::RangeInclusive<char>; 3] =
+    ['\u{200e}'..='\u{200f}', '\u{202a}'..='\u{202e}', '\u{2066}'..='\u{2069}'];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -46,6 +62,12 @@ mod tests {
         assert_eq!(wrapped("incompatibilities are long", 5), ["incompatibilities", "are", "long"]);
         assert_eq!(wrapped("", 5), [""]);
         assert_eq!(wrapped("spent 12 % here", 8), ["spent", "12 %", "here"]);
+    }
+
+    #[test]
+    fn text_of_others_does_nothing_to_a_terminal() {
+        assert_eq!(plain("é\t'ok'\n"), "é\t'ok'\n");
+        assert_eq!(plain("a\u{1b}[2K\rb\u{9b}1A\u{202e}c"), "a\\u{1b}[2K\\rb\\u{9b}1A\\u{202e}c");
     }
 
     #[test]

@@ -31,6 +31,42 @@ fn what_is_not_there_is_not_removed_or_installed() {
     engines(&["list", "nosuch"]).refused_with("unknown engine 'nosuch'");
 }
 
+/// A version that `engines update` found once is what the engine's name means, unless versions are pinned.
+#[test]
+fn what_was_learned_is_the_newest() {
+    let directory = tempfile::tempdir().unwrap();
+    let cache = directory.path().join("cache");
+    std::fs::create_dir(&cache).unwrap();
+    let line = "postgres\t99.1\tmaven\torg.example:postgres\t99.1.0\tpostgres.txz!.\n";
+    std::fs::write(cache.join("versions.tsv"), format!("{line}postgres\tnot a line\n")).unwrap();
+    let listed = |pinned: bool| {
+        let mut command = dissent(directory.path());
+        command.env("DISSENT_CACHE", &cache).env_remove("DISSENT_PINNED");
+        if pinned {
+            command.env("DISSENT_PINNED", "1");
+        }
+        let said = run(command.args(["engines", "list", "postgres"]));
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        said.stdout.lines().last().map(|line| line.trim().to_string()).unwrap_or_default()
+    };
+    assert_eq!(listed(false), "postgres@99.1");
+    assert_ne!(listed(true), "postgres@99.1");
+}
+
+/// What needs no registry: SQLite is built in, and its packages do not tell its version.
+#[test]
+fn an_engine_that_cannot_be_asked_for_is_up_to_date() {
+    let directory = tempfile::tempdir().unwrap();
+    let cache = directory.path().join("cache");
+    let update = |engine: &str| {
+        run(dissent(directory.path()).env("DISSENT_CACHE", &cache).args(["engines", "update", engine]))
+    };
+    let said = update("sqlite");
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(said.stdout.starts_with("sqlite: nothing newer than 3."), "{}", said.stdout);
+    update("nosuch").refused_with("unknown engine 'nosuch'");
+}
+
 #[test]
 fn installing_opens_what_it_installed() {
     let directory = tempfile::tempdir().unwrap();

@@ -71,6 +71,17 @@ fn a_crash_is_a_finding_with_its_statement_and_replays() {
 }
 
 #[test]
+fn a_crash_that_is_not_reduced_says_so() {
+    let (directory, finding) = hunt_with("crash@5", Class::Crash, &[]);
+    assert!(finding.triage.reduction.is_none());
+    let path = only_finding(&directory.path().join("out"));
+    let report = std::fs::read_to_string(path.join("report.md")).unwrap();
+    assert!(report.contains("The script is as it was found and not reduced yet."), "{report}");
+    let listed = run(dissent(directory.path()).args(["findings", "out"]));
+    assert!(listed.stdout.contains("as found"), "{}", listed.stdout);
+}
+
+#[test]
 fn a_crash_is_reduced_beside_the_hunt() {
     let directory = tempfile::tempdir().unwrap();
     let args = ["hunt", "--seed", "11", "--jobs", "1", "--max-cases", "300", "--summary", "json"];

@@ -1,97 +1,46 @@
-//! Machines that hunt together, over a real NATS server.
-//!
-//! The chaos test kills a few times; `DISSENT_FLEET_KILLS=50 cargo test -p dissent --test fleet -- --nocapture` fifty times.
+//! Machines that hunt together, over a real NATS server. `fleet_kills.rs` kills them.
 
 #![cfg(feature = "fleet")]
 
+#[path = "support/machines.rs"]
+mod machines;
 #[path = "support/nats.rs"]
 mod nats;
 mod support;
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use dissent_core::rng::Rng;
+use dissent_campaign::store::{CampaignFile, read_campaign};
+use dissent_fleet::Fleet;
+use machines::{TARGET, json, machine, names, signatures, visits, wait_all};
 use nats::Nats;
 use serde_json::Value as Json;
-use support::{BINARY, children_of, dissent, kill, run};
+use support::served::Server;
+use support::{BINARY, Said, certificates, dissent, run, wait_for, without_virtual_tables};
 
-/// An old version with bugs that are found in seconds.
-const TARGET: &str = "sqlite@3.30.1";
-const COMMON: [&str; 6] = ["--seed", "5", "--oracles", "norec,tlp", "--jobs", "1"];
-
-fn machine(directory: &Path, name: &str, url: &str, more: &[&str]) -> Child {
-    let said =
-        File::options().create(true).append(true).open(directory.join(format!("{name}.said"))).unwrap();
-    let errors =
-        File::options().create(true).append(true).open(directory.join(format!("{name}.err"))).unwrap();
-    let resume = directory.join(name).join("campaign.json").exists();
-    let mut command = Command::new(BINARY);
-    command.args(["hunt", TARGET, "--join", url, "--plain"]).current_dir(directory);
-    match resume {
-        true => command.args(["--resume", name]),
-        false => command.args(COMMON).args(["--out", name]).args(more),
-    };
-    command
-        .env("DISSENT_TEST_SILENCE", "5")
-        .env("DISSENT_TEST_VISITS", directory.join(format!("{name}.visits")));
-    command.stdout(said).stderr(errors).stdin(Stdio::null()).spawn().unwrap()
+/// A hunt of a moment, as one machine of a fleet, with variables of the environment.
+fn join_with(path: &Path, url: &str, target: &str, out: &str, variables: &[(&str, &str)]) -> Said {
+    let short = ["--time", "1s", "--oracles", "norec", "--no-reduce", "--jobs", "1", "--plain"];
+    let mut command = dissent(path);
+    command.args(["hunt", target, "--join", url, "--out", out]).args(short);
+    run(command.envs(variables.iter().copied()))
 }
 
-fn wait_all(machines: &mut [Child], within: Duration) {
-    let start = Instant::now();
-    for machine in machines {
-        loop {
-            match machine.try_wait().unwrap() {
-                Some(status) => {
-                    assert!(matches!(status.code(), Some(0 | 1)), "{status}");
-                    break;
-                }
-                None => assert!(start.elapsed() < within, "a machine does not end"),
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
-    }
+fn join(path: &Path, url: &str, target: &str, out: &str) -> Said {
+    join_with(path, url, target, out, &[])
 }
 
-fn json(path: &Path) -> Json {
-    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+#[track_caller]
+fn hunted(said: &Said) {
+    assert!(matches!(said.code, Some(0 | 1)), "{}\n{}", said.stdout, said.stderr);
 }
 
-fn signatures(bugs: &Json) -> Vec<String> {
-    let mut all: Vec<String> =
-        bugs.as_array().unwrap().iter().map(|bug| bug["signature"].to_string()).collect();
-    all.sort();
-    all
-}
-
-fn visits(directory: &Path, names: &[String]) -> Vec<u64> {
-    let read =
-        |name: &String| fs::read_to_string(directory.join(format!("{name}.visits"))).unwrap_or_default();
-    let mut all: Vec<u64> = names
-        .iter()
-        .flat_map(|name| read(name).lines().map(|line| line.parse().unwrap()).collect::<Vec<_>>())
-        .collect();
-    all.sort();
-    all
-}
-
-/// The ranges that a machine may have had when it was killed: the one it was at, one in advance, and those before that
-/// the server did not hear of yet.
-fn last_ranges(directory: &Path, name: &str, range: u64) -> Vec<u64> {
-    let said = fs::read_to_string(directory.join(format!("{name}.visits"))).unwrap_or_default();
-    let mut ranges: Vec<u64> = said.lines().rev().map(|line| line.parse::<u64>().unwrap() / range).collect();
-    ranges.dedup();
-    // Three should do. A run has shown a range visited again that was older, and why is not known yet.
-    ranges.truncate(12);
-    ranges
-}
-
-fn names(count: usize) -> Vec<String> {
-    (0..count).map(|number| format!("m{number}")).collect()
+fn status(path: &Path, url: &str) -> Json {
+    run(dissent(path).args(["fleet", "status", url, "--format", "json"])).json()
 }
 
 #[test]
@@ -106,7 +55,8 @@ fn four_machines_visit_what_one_does_and_find_the_same() {
     wait_all(&mut machines, Duration::from_secs(200));
     assert_eq!(visits(path, &names), (0..64).collect::<Vec<_>>());
     let one = ["--seed", "5", "--oracles", "norec,tlp", "--jobs", "4", "--summary", "json", "--out", "one"];
-    let one = run(dissent(path).args(["hunt", TARGET]).args(one).args(bounded));
+    let plain = without_virtual_tables(path);
+    let one = run(dissent(path).args(["hunt", TARGET]).args(one).args(plain).args(bounded));
     let report = run(dissent(path).args(["fleet", "report", &url, "--out", "fleet.html", "--keep", "fleet"]));
     assert_eq!(report.code, Some(1), "{}", report.stderr);
     let fleet = json(&path.join("fleet/summary.json"));
@@ -114,9 +64,70 @@ fn four_machines_visit_what_one_does_and_find_the_same() {
         assert_eq!(fleet[figure], one.json()[figure], "{figure}");
     }
     assert_eq!(signatures(&fleet["findings"]), signatures(&one.json()["findings"]));
-    let status = run(dissent(path).args(["fleet", "status", &url, "--format", "json"])).json();
+    let status = status(path, &url);
     assert_eq!(status["machines"].as_array().unwrap().len(), 4);
     assert_eq!(status["ranges"], 0, "{status}");
+}
+
+#[test]
+fn a_fleet_is_watched_reported_and_stopped_from_anywhere() {
+    let Some(nats) = Nats::start(&[]) else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let url = nats.url("watched");
+    run(dissent(path).args(["fleet", "status", &url]))
+        .refused_with("no machine has joined the campaign watched yet");
+    // The engine is built and asked for its functions before anybody waits for a hunt.
+    let first = ["--seed", "5", "--max-cases", "5", "--jobs", "1", "--no-reduce", "--out", "first"];
+    run(dissent(path).args(["hunt", TARGET]).args(first));
+    let names = names(2);
+    let mut machines: Vec<Child> =
+        names.iter().map(|name| machine(path, name, &url, &["--guide", "none"])).collect();
+    let hunting = |state: &str| {
+        let status = status(path, &url);
+        let machines = status["machines"].as_array().unwrap().iter().cloned();
+        machines.filter(|machine| machine["state"] == state).collect::<Vec<Json>>()
+    };
+    wait_for("two machines join", || path.join("m1/campaign.json").exists().then_some(()));
+    wait_for("both hunt and tell how they do", || {
+        let hunting = hunting("hunting");
+        (hunting.len() == 2 && hunting.iter().all(|machine| machine["pulse"]["checks"] != 0)).then_some(())
+    });
+    wait_for("they find a bug", || (status(path, &url)["bugs"] != 0).then_some(()));
+    let table = run(dissent(path).args(["fleet", "status", &url]));
+    assert_eq!(table.code, Some(0), "{}", table.stderr);
+    assert!(table.stdout.starts_with(&format!("watched: {TARGET} (version 3.30.1)\n")), "{}", table.stdout);
+    assert_eq!(table.stdout.matches(" hunting ").count(), 2, "{}", table.stdout);
+    assert!(table.stdout.contains("2 machines hunting; "), "{}", table.stdout);
+
+    let server = Server::start(path, &["--join", &url]);
+    let bugs = || {
+        let served: Json = serde_json::from_str(&server.get("/summary.json")).unwrap();
+        served["findings"].as_array().unwrap().len()
+    };
+    wait_for("the page of the fleet shows its bugs", || (bugs() > 0).then_some(()));
+
+    let stop = run(dissent(path).args(["fleet", "stop", &url]));
+    assert_eq!(
+        (stop.code, stop.stdout.as_str()),
+        (Some(0), "every machine ends its hunt and reduces what it found\n")
+    );
+    wait_all(&mut machines, Duration::from_secs(100));
+    assert_eq!(hunting("left").len(), 2, "both have said goodbye");
+    let late = run(dissent(path).args(["hunt", "--join", &url, "--out", "late", "--jobs", "1"]));
+    late.refused_with("the campaign watched was stopped");
+
+    let report = run(dissent(path).args(["fleet", "report", &url, "--out", "fleet.html", "--keep", "fleet"]));
+    assert_eq!((report.code, report.stdout.as_str()), (Some(1), ""), "{}", report.stderr);
+    let listed = json(&path.join("fleet/summary.json"));
+    let page = fs::read_to_string(path.join("fleet.html")).unwrap();
+    for bug in listed["findings"].as_array().unwrap() {
+        assert!(page.contains(bug["id"].as_str().unwrap()), "{bug}");
+    }
+    let printed: BTreeSet<String> =
+        names.iter().flat_map(|name| signatures(&json(&path.join(name).join("bugs.json")))).collect();
+    let listed: BTreeSet<String> = signatures(&json(&path.join("fleet/bugs.json"))).into_iter().collect();
+    assert_eq!(printed, listed, "what any machine found is in the report");
 }
 
 #[test]
@@ -124,98 +135,195 @@ fn what_cannot_be_joined_is_one_sentence() {
     let Some(nats) = Nats::start(&["authorization { user: me, password: s3cret }"]) else { return };
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
-    let join = |url: &str, target: &str, out: &str| {
-        let short = ["--time", "1s", "--oracles", "norec", "--no-reduce", "--jobs", "1", "--plain"];
-        run(dissent(path).args(["hunt", target, "--join", url, "--out", out]).args(short))
-    };
     let wrong = format!("nats://me:wrong@127.0.0.1:{}/a", nats.port());
-    join(&wrong, "sqlite", "a").refused_with("refused the credentials");
-    join("nats://127.0.0.1:9/a", "sqlite", "a")
+    join(path, &wrong, "sqlite", "a").refused_with("refused the credentials");
+    join(path, &nats.url("a"), "sqlite", "a").refused_with("refused the credentials");
+    join(path, "nats://127.0.0.1:9/a", "sqlite", "a")
         .refused_with("cannot reach a NATS server at nats://127.0.0.1:9");
     assert!(!path.join("a").exists());
+    for action in ["status", "report", "stop"] {
+        run(dissent(path).args(["fleet", action, &wrong])).refused_with("refused the credentials");
+    }
     let right = format!("nats://me:s3cret@127.0.0.1:{}/a", nats.port());
-    let first = join(&right, "sqlite", "first");
-    assert!(matches!(first.code, Some(0 | 1)), "{}", first.stderr);
-    let other =
-        run(dissent(path).args(["hunt", TARGET, "--join", &right, "--out", "b", "--oracles", "norec"]));
-    other.refused_with("the fleet's campaign has target = ");
+    let first = join(path, &right, "sqlite", "first");
+    hunted(&first);
+    join(path, &right, TARGET, "b").refused_with("the fleet's campaign has target = ");
     let all = fs::read_to_string(path.join("first/campaign.json")).unwrap() + &first.stdout + &first.stderr;
     assert!(!all.contains("s3cret"), "{all}");
-    let Some(small) = Nats::start(&["jetstream { store_dir: \"STORE\", max_file: 2K }"]) else { return };
-    // The server counts a moment later what it has stored: the first campaign may still fill it.
-    join(&small.url("full"), "sqlite", "c");
-    join(&small.url("another"), "sqlite", "d").refused_with("the store of the NATS server is full");
 }
 
-/// Kills machines, their workers and reducers, and the server.
+/// The campaign of a machine that hunted, started by a machine of another version.
+fn started_by(file: &CampaignFile, url: &str, change: impl FnOnce(&mut CampaignFile)) {
+    let mut file = file.clone();
+    change(&mut file);
+    let fleet = Fleet::connect(url).unwrap();
+    fleet.settle(&file.config.common().unwrap()).unwrap();
+    drop(fleet.enter(&file).unwrap());
+}
+
 #[test]
-fn nothing_is_lost_whoever_is_killed() {
-    let Some(mut nats) = Nats::start(&[]) else { return };
-    let kills: u64 =
-        std::env::var("DISSENT_FLEET_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(6);
+fn another_version_is_refused() {
+    let Some(nats) = Nats::start(&[]) else { return };
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
-    let url = nats.url("chaos");
-    let names = names(4);
-    let databases = 60 + kills * 40;
-    let (limit, mut rng) = (databases.to_string(), Rng::new(kills));
-    let more = ["--max-databases", limit.as_str(), "--guide", "none"];
-    let mut machines: Vec<Child> = names.iter().map(|name| machine(path, name, &url, &more)).collect();
-    let (mut dead, mut servers) = (0, 0);
-    let range = (databases / 64).clamp(1, 64);
-    let mut leased = BTreeSet::new();
-    for _ in 0..kills {
-        std::thread::sleep(Duration::from_millis(rng.between(200, 2500) as u64));
-        let at = rng.below(4);
-        match rng.below(3) {
-            0 => {
-                machines[at].kill().unwrap();
-                machines[at].wait().unwrap();
-                dead += 1;
-                leased.extend(last_ranges(path, &names[at], range));
-                machines[at] = machine(path, &names[at], &url, &more);
-            }
-            1 => {
-                nats.kill();
-                std::thread::sleep(Duration::from_millis(rng.between(100, 1500) as u64));
-                nats.restart();
-                servers += 1;
-            }
-            _ => children_of(machines[at].id()).into_iter().take(1).for_each(kill),
-        }
+    hunted(&join(path, &nats.url("same"), "sqlite", "same"));
+    hunted(&join(path, &nats.url("same"), "sqlite", "again"));
+    let file = read_campaign(&path.join("same")).unwrap();
+    started_by(&file, &nats.url("tool"), |file| file.dissent_version = "0.0.1".to_string());
+    join(path, &nats.url("tool"), "sqlite", "a")
+        .refused_with("Dissent 0.0.1 hunts in the campaign tool, and this is");
+    started_by(&file, &nats.url("engine"), |file| file.engine_version = "3.0.0".to_string());
+    join(path, &nats.url("engine"), "sqlite", "b")
+        .refused_with("the campaign engine tests sqlite 3.0.0, not sqlite 3.");
+    assert!(!path.join("a").exists() && !path.join("b").exists(), "what is refused leaves nothing behind");
+}
+
+/// Whoever fills the store hears of it, and keeps what was printed; whoever comes later is refused.
+#[test]
+fn a_full_store_is_said() {
+    let store = "jetstream { store_dir: \"STORE\", max_file: 40K }";
+    let Some(nats) = Nats::start(&[store]) else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let options = ["--seed", "5", "--oracles", "norec,tlp", "--jobs", "1", "--time", "15s", "--plain"];
+    let filled =
+        run(dissent(path).args(["hunt", TARGET, "--join", &nats.url("full"), "--out", "full"]).args(options));
+    assert_eq!(filled.code, Some(2), "{}\n{}", filled.stdout, filled.stderr);
+    let full = "the store of the NATS server is full: give JetStream more room";
+    assert!(filled.stderr.contains(&format!("{full}; going on alone")), "{}", filled.stderr);
+    assert_eq!(filled.stderr.trim_end().lines().last(), Some(format!("dissent: {full}").as_str()));
+    let printed: Vec<&str> =
+        filled.stdout.lines().filter_map(|line| line.strip_prefix("full/findings/")).collect();
+    assert!(!printed.is_empty(), "{}", filled.stdout);
+    for finding in printed {
+        let id = finding.split_whitespace().next().unwrap();
+        assert!(
+            path.join("full/findings").join(id).join("finding.json").exists(),
+            "{id} was printed and is lost"
+        );
     }
-    wait_all(&mut machines, Duration::from_secs(400));
-    run(dissent(path).args(["fleet", "report", &url, "--out", "fleet.html", "--keep", "fleet"]));
-    let listed = signatures(&json(&path.join("fleet/summary.json"))["findings"]);
-    let once: BTreeSet<&String> = listed.iter().collect();
-    assert_eq!(once.len(), listed.len(), "{listed:#?}");
-    let mut printed = 0;
-    for name in &names {
-        let said = fs::read_to_string(path.join(format!("{name}.said"))).unwrap();
-        let bugs = json(&path.join(name).join("bugs.json"));
-        for line in said.lines().filter_map(|line| line.strip_prefix(&format!("{name}/findings/"))) {
-            let id = line.split_whitespace().next().unwrap();
-            let bug = bugs.as_array().unwrap().iter().find(|bug| bug["id"] == id);
-            let finding = bug.unwrap_or_else(|| panic!("{name}: {id} was printed and is lost"));
-            let title = &finding["title"];
-            printed += 1;
-            let page = fs::read_to_string(path.join("fleet/bugs.json")).unwrap();
-            let all: Json = serde_json::from_str(&page).unwrap();
-            let same =
-                all.as_array().unwrap().iter().filter(|bug| bug["signature"] == finding["signature"]).count();
-            assert_eq!(same, 1, "{name}: {id} {title}");
-        }
+    join(path, &nats.url("another"), "sqlite", "another").refused_with(full);
+}
+
+#[test]
+fn machines_log_in_as_other_clients_of_nats_do() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let Some(nats) = Nats::start(&["authorization { token: t0ken }"]) else { return };
+    join_with(path, &nats.url("a"), "sqlite", "a", &[("NATS_TOKEN", "wrong")])
+        .refused_with("refused the credentials");
+    hunted(&join_with(path, &nats.url("a"), "sqlite", "token", &[("NATS_TOKEN", "t0ken")]));
+    let Some(nats) = Nats::start(&["authorization { user: me, password: s3cret }"]) else { return };
+    hunted(&join_with(
+        path,
+        &nats.url("a"),
+        "sqlite",
+        "user",
+        &[("NATS_USER", "me"), ("NATS_PASSWORD", "s3cret")],
+    ));
+
+    if !certificates::make(path) {
+        return;
     }
-    let visited = visits(path, &names);
-    let distinct: BTreeSet<u64> = visited.iter().copied().collect();
-    assert_eq!(distinct, (0..databases).collect(), "lost");
-    for pair in visited.windows(2).filter(|pair| pair[0] == pair[1]) {
-        assert!(leased.contains(&(pair[0] / range)), "database {} was nobody's who died", pair[0]);
+    let place = path.display();
+    let tls = format!("tls {{ cert_file: \"{place}/server.pem\", key_file: \"{place}/server.key\" }}");
+    let Some(nats) = Nats::start(&[&tls]) else { return };
+    let url = format!("tls://localhost:{}/a", nats.port());
+    let (ca, other) = (format!("{place}/ca.pem"), format!("{place}/other.pem"));
+    join_with(path, &url, "sqlite", "b", &[("NATS_CA", &other)])
+        .refused_with("no encrypted connection to the NATS server at tls://localhost");
+    hunted(&join_with(path, &url, "sqlite", "tls", &[("NATS_CA", &ca)]));
+    // One who checks nothing is not let in unencrypted either.
+    let plain = format!("nats://127.0.0.1:{}/a", nats.port());
+    assert_eq!(join(path, &plain, "sqlite", "c").code, Some(2));
+    assert!(!path.join("b").exists() && !path.join("c").exists());
+}
+
+/// A machine that writes down what it runs; killed when it is dropped, so that its databases stay its own for a while.
+struct Logged {
+    process: Child,
+    log: PathBuf,
+    visits: PathBuf,
+}
+
+impl Logged {
+    fn start(path: &Path, url: &str, guide: &str, name: &str) -> Logged {
+        let file = |end: &str| path.join(format!("{guide}-{name}.{end}"));
+        let process = Command::new(BINARY)
+            .args(["hunt", "sqlite", "--join", url, "--guide", guide, "--seed", "5", "--oracles", "norec"])
+            .args(["--no-reduce", "--jobs", "1", "--plain", "--out", &format!("{guide}-{name}")])
+            .arg("--log-statements")
+            .arg(file("sql"))
+            .current_dir(path)
+            .env("DISSENT_TEST_VISITS", file("visits"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        Logged { process, log: file("sql"), visits: file("visits") }
     }
-    println!(
-        "{kills} kills ({dead} of machines, {servers} of the server): {databases} databases, all visited, {} of them \
-         again; {printed} printed findings, {} bugs, each once",
-        visited.len() - distinct.len(),
-        listed.len()
-    );
+
+    /// The long statements that it ran, each of which is unlikely to be drawn twice.
+    fn long_statements(&self) -> BTreeSet<String> {
+        let text = fs::read_to_string(&self.log).unwrap_or_default();
+        text.lines().filter(|line| line.len() > 100).map(str::to_string).collect()
+    }
+
+    fn databases(&self) -> BTreeSet<String> {
+        fs::read_to_string(&self.visits).unwrap_or_default().lines().map(str::to_string).collect()
+    }
+}
+
+impl Drop for Logged {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Two machines visit different databases, so what both run is from the corpus of the first.
+#[test]
+fn what_one_machine_kept_another_one_uses() {
+    let Some(nats) = Nats::start(&[]) else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let visits = |machine: &Logged, count| (machine.databases().len() >= count).then_some(());
+
+    let alone = Logged::start(path, &nats.url("none"), "none", "first");
+    wait_for("the first machine hunts", || visits(&alone, 20));
+    let other = Logged::start(path, &nats.url("none"), "none", "second");
+    wait_for("the second machine hunts", || visits(&other, 20));
+    let common = alone.long_statements().intersection(&other.long_statements()).count();
+    assert_eq!(common, 0, "nothing is run twice by chance");
+    drop((alone, other));
+
+    let url = nats.url("plan");
+    let mut first = Logged::start(path, &url, "plan", "first");
+    wait_for("the first machine hunts", || visits(&first, 1));
+    wait_for("it shares what it kept", || (status(path, &url)["corpus"].as_u64()? >= 5).then_some(()));
+    first.process.kill().unwrap();
+    let second = Logged::start(path, &url, "plan", "second");
+    wait_for("another one uses it", || {
+        let own = first.long_statements();
+        (own.intersection(&second.long_statements()).count() > 0).then_some(())
+    });
+    assert!(first.databases().is_disjoint(&second.databases()));
+    let corpus = fs::read_dir(path.join("plan-second/corpus")).unwrap();
+    let names = corpus.map(|file| file.unwrap().file_name().into_string().unwrap());
+    assert_ne!(names.filter(|name| name.starts_with("fleet-")).count(), 0);
+}
+
+#[test]
+fn what_joining_costs_is_measured_in_turns() {
+    let Some(nats) = Nats::start(&[]) else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let options = ["--rounds", "2", "--time", "2s", "--guide", "none", "--seed", "3"];
+    let said = run(dissent(path).args(["bench", "sqlite", "--join", &nats.url("cost")]).args(options));
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let lines: Vec<&str> = said.stdout.lines().collect();
+    assert_eq!(lines.len(), 3, "{}", said.stdout);
+    assert!(lines[0].starts_with("round 1: joined ") && lines[0].contains(", alone "), "{}", said.stdout);
+    assert!(lines[2].starts_with("checks per CPU second: joined "), "{}", said.stdout);
+    assert_eq!(status(path, &nats.url("cost-1"))["machines"].as_array().unwrap().len(), 1);
 }

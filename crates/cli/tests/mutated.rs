@@ -7,6 +7,7 @@ mod support;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use dissent_campaign::{all_known_of, record, store};
@@ -266,6 +267,36 @@ fn campaigns_and_corpora() {
     assert!(!entries.is_empty());
     try_out("a corpus", &entries, |text, rng| {
         let _ = serde_json::from_slice::<Entry>(&damaged(text, rng));
+    });
+}
+
+/// A campaign from elsewhere, resumed: by the program itself, because numbers that can be read may still make no sense.
+#[test]
+fn resumed_campaigns() {
+    const FILES: [&str; 5] = ["campaign.json", "position.json", "counts.json", "bugs.json", "summary.json"];
+    let directory = tempfile::tempdir().unwrap();
+    let hunt = ["hunt", "--max-cases", "300", "--jobs", "2", "--seed", "1", "--no-reduce", "--out", "out"];
+    let said = run(dissent(directory.path()).args(hunt).env("DISSENT_TEST_FAULT", "crash@5"));
+    assert_eq!(said.code, Some(1), "{}", said.stderr);
+    let read = |name: &&str| fs::read(directory.path().join("out").join(name)).unwrap();
+    let originals: Vec<Vec<u8>> = FILES.iter().map(read).collect();
+    let copy = directory.path().join("copy");
+    try_out("a campaign that is resumed", &originals, |text, rng| {
+        let _ = fs::remove_dir_all(&copy);
+        let copied = Command::new("cp").arg("-r").arg(directory.path().join("out")).arg(&copy).status();
+        assert!(copied.unwrap().success());
+        // Half of them are still the file that they were.
+        let like = |original: &&Vec<u8>| original[..20.min(original.len())] == text[..20.min(text.len())];
+        let name = originals.iter().zip(FILES).find(|(original, _)| like(original)).map(|(_, name)| name);
+        fs::write(copy.join(name.unwrap_or_else(|| *rng.pick::<&str>(&FILES))), damaged(text, rng)).unwrap();
+        let mut resume = dissent(directory.path());
+        let said = run(resume.args(["hunt", "--resume", "copy", "--time", "1s"]).timeout(PATIENCE));
+        let told = format!("{}{}", said.stdout, said.stderr);
+        assert!(
+            matches!(said.code, Some(0..=2)) && !told.contains("bug in Dissent"),
+            "{:?}: {told}",
+            said.code
+        );
     });
 }
 

@@ -1,5 +1,7 @@
 //! Passwords, users and hosts stay where they were typed; connections are encrypted as the address says.
 
+#[path = "../../engine/tests/common/responder.rs"]
+mod responder;
 mod support;
 
 use std::fs;
@@ -9,8 +11,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use responder::{PASSWORD, Responder};
 use support::traces::{Somebodys, Watched};
-use support::{BINARY, children_of, dissent, run, wait_for};
+use support::{BINARY, certificates, children_of, dissent, run, shell, wait_for};
 
 const SECRET: &str = "s3cret";
 
@@ -130,32 +133,6 @@ impl Drop for Encrypted {
     }
 }
 
-fn shell(command: &str) {
-    let output = Command::new("sh").args(["-ec", command]).output().unwrap();
-    assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
-}
-
-/// An authority, another one, and the certificate of a server called `localhost` that the first has signed.
-fn certificates(place: &Path) -> bool {
-    if Command::new("openssl").arg("version").stdout(Stdio::null()).status().is_err() {
-        let required = std::env::var("DISSENT_REQUIRE_ENGINES").as_deref() == Ok("1");
-        assert!(!required, "openssl is required");
-        eprintln!("SKIPPED, not passed: openssl is not installed");
-        return false;
-    }
-    let place = place.display();
-    shell(&format!(
-        "cd {place}
-        for ca in ca other; do
-          openssl req -x509 -newkey rsa:2048 -nodes -days 2 -keyout $ca.key -out $ca.pem -subj /CN=$ca 2>&1
-        done
-        openssl req -newkey rsa:2048 -nodes -keyout server.key -out server.csr -subj /CN=localhost 2>&1
-        echo subjectAltName=DNS:localhost > names
-        openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out server.pem 2>&1"
-    ));
-    true
-}
-
 /// `/proc/self/fd/7` as the path that it stands for in this process.
 fn without_descriptor(word: &str, process: u32) -> String {
     let Some((before, rest)) = word.split_once("/proc/self/fd/") else { return word.to_string() };
@@ -168,7 +145,7 @@ fn without_descriptor(word: &str, process: u32) -> String {
 fn encrypted(name: &str) -> Option<Encrypted> {
     let server = Somebodys::start(name)?;
     let directory = tempfile::tempdir().unwrap();
-    if !certificates(directory.path()) {
+    if !certificates::make(directory.path()) {
         return None;
     }
     let home = server.address.rsplit('@').next().unwrap().replace("%2F", "/");
@@ -251,10 +228,13 @@ fn encrypted(name: &str) -> Option<Encrypted> {
 
 /// Whether a script can be checked there, and what is said if not.
 fn checks(server: &Encrypted, start: &str, host: &str, options: &str) -> Result<(), String> {
-    let place = server.directory.path();
+    checks_at(server.directory.path(), server.port, start, host, options)
+}
+
+fn checks_at(place: &Path, port: u16, start: &str, host: &str, options: &str) -> Result<(), String> {
     fs::write(place.join("a.sql"), "SELECT 1;").unwrap();
     let options = options.replace("DIR", &place.display().to_string());
-    let address = format!("{start}@{host}:{}/{options}", server.port);
+    let address = format!("{start}@{host}:{port}/{options}");
     let said = run(dissent(place).args(["check", "a.sql", "--target", &address]));
     if said.code == Some(0) { Ok(()) } else { Err(said.stderr) }
 }
@@ -297,4 +277,35 @@ fn mysql_and_mariadb_are_reached_over_tls() {
             assert!(told.contains(why), "{name} {options}: {told}");
         }
     }
+}
+
+#[test]
+fn clickhouse_is_reached_over_tls() {
+    let directory = tempfile::tempdir().unwrap();
+    if !certificates::make(directory.path()) {
+        return;
+    }
+    let Some(server) = Responder::encrypted(directory.path()) else { return };
+    let start = format!("clickhouse+https://me:{PASSWORD}");
+    let checks =
+        |host: &str, options: &str| checks_at(directory.path(), server.port(), &start, host, options);
+    assert_eq!(checks("127.0.0.1", "?sslmode=require"), Ok(()));
+    assert_eq!(checks("127.0.0.1", "?sslmode=verify-ca&sslrootcert=DIR/ca.pem"), Ok(()));
+    assert_eq!(checks("localhost", "?sslmode=verify-full&sslrootcert=DIR/ca.pem"), Ok(()));
+    assert_eq!(checks("localhost", "?sslrootcert=DIR/ca.pem"), Ok(()), "verify-full is the default");
+    for (host, options, why) in [
+        // Nobody whom this machine trusts has signed it.
+        ("localhost", "", "certificate"),
+        ("127.0.0.1", "?sslrootcert=DIR/ca.pem", "certificate"),
+        ("localhost", "?sslrootcert=DIR/other.pem", "certificate"),
+        ("127.0.0.1", "?sslmode=verify-ca&sslrootcert=DIR/other.pem", "certificate"),
+        ("localhost", "?sslrootcert=DIR/none.pem", "none.pem"),
+        ("localhost", "?sslmode=prefer", "https is always encrypted"),
+    ] {
+        let told = checks(host, options).unwrap_err();
+        assert!(told.contains(why), "{options}: {told}");
+    }
+    let plain = start.replace("+https", "+http");
+    let told = checks_at(directory.path(), server.port(), &plain, "localhost", "").unwrap_err();
+    assert!(!told.contains(PASSWORD), "{told}");
 }

@@ -3,9 +3,11 @@
 mod support;
 
 use std::fs;
+use std::io::ErrorKind;
+use std::net::TcpListener;
 use std::process::{Command, Stdio};
 
-use support::{BINARY, dissent, kill, norec_finding, run, wait_for, write_finding};
+use support::{BINARY, BROKEN_INDEX, dissent, kill, norec_finding, run, wait_for, write_finding};
 
 const SETUP: &[&str] = &["CREATE TABLE t0(c0 INT)", "INSERT INTO t0 VALUES (1)"];
 
@@ -13,18 +15,46 @@ const SETUP: &[&str] = &["CREATE TABLE t0(c0 INT)", "INSERT INTO t0 VALUES (1)"]
 #[test]
 fn a_finding_does_not_choose_a_library_or_a_server() {
     let directory = tempfile::tempdir().unwrap();
-    for (target, dialect) in
-        [("sqlite:path=/nowhere/libx.so", "sqlite"), ("postgres://somebody@192.0.2.1/", "postgres")]
-    {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let server = format!("postgres://somebody@{}/", listener.local_addr().unwrap());
+    for (target, dialect) in [("sqlite:path=/nowhere/libx.so", "sqlite"), (&server, "postgres")] {
         let mut finding = norec_finding(SETUP);
         (finding.target, finding.dialect) = (target.to_string(), dialect.to_string());
         let path = write_finding(directory.path(), &finding);
         for command in ["replay", "reduce"] {
-            run(dissent(directory.path()).arg(command).arg(&path))
+            run(dissent(directory.path()).arg(command).arg(&path).env("PGPASSWORD", "s3cret"))
                 .refused_with("name the target on the command line");
         }
         let said = run(dissent(directory.path()).arg("replay").arg(&path).args(["--target", "sqlite"]));
         assert!(!said.stderr.contains("command line"), "{}", said.stderr);
+    }
+    let reached = listener.accept();
+    assert!(reached.as_ref().is_err_and(|error| error.kind() == ErrorKind::WouldBlock), "{reached:?}");
+}
+
+/// It may come from somebody else: what it runs is told first, and cannot be hidden.
+#[test]
+fn a_finding_is_shown_before_it_runs() {
+    let directory = tempfile::tempdir().unwrap();
+    let hidden = "INSERT INTO t0 VALUES ('\u{1b}[2K\u{1b}[1A \u{202e}')";
+    let setup: Vec<&str> = BROKEN_INDEX.iter().copied().chain([hidden]).collect();
+    let path = write_finding(directory.path(), &norec_finding(&setup));
+    for command in ["replay", "reduce", "bisect"] {
+        let mut asked = dissent(directory.path());
+        asked.env("DISSENT_CACHE", directory.path().join("cache")).arg(command).arg(&path);
+        // Only the bundled version is here.
+        let said = run(asked.args((command == "bisect").then_some("--installed")));
+        let (place, script) = said.stderr.split_once(":\n").expect(&said.stderr);
+        assert!(place.starts_with("running on ") && place.ends_with("sqlite"), "{command}: {place}");
+        assert!(script.starts_with("  CREATE TABLE t0(c0 INT);\n  INSERT INTO t0 "), "{command}: {script}");
+        // A reduction ends by writing the finding anew, without what is not needed.
+        if command == "replay" {
+            assert!(script.contains("VALUES ('\\u{1b}[2K\\u{1b}[1A \\u{202e}');\n"), "{script}");
+            assert!(script.contains("  SELECT 1 FROM t0 WHERE "), "{script}");
+        }
+        let told = format!("{}{}", said.stdout, said.stderr);
+        assert!(!told.contains(['\u{1b}', '\u{202e}']), "{told}");
     }
 }
 

@@ -90,3 +90,39 @@ fn what_cannot_be_compared_is_refused() {
     fs::write(&path, foreign).unwrap();
     run(dissent(directory.path()).arg("replay").arg(&path)).refused_with("on the command line");
 }
+
+#[test]
+fn another_engine_shows_an_answer_that_is_wrong_in_every_form() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = SCRIPT.replace("t0(c0);", "t0(c0 INTEGER);");
+    fs::write(directory.path().join("null.sql"), script).unwrap();
+    let check = |args: &[&str]| run(dissent(directory.path()).args(["check", "null.sql"]).args(args));
+    let old = check(&["--target", "sqlite@3.30.1", "--against", "duckdb", "--out", "out"]);
+    assert_eq!(old.code, Some(1), "{}\n{}", old.stdout, old.stderr);
+    let finding = only_finding(&directory.path().join("out"));
+    let report = fs::read_to_string(finding.join("report.md")).unwrap();
+    assert!(report.contains("**Compared with:** DuckDB "), "{report}");
+    let replay = |args: &[&str]| run(dissent(directory.path()).arg("replay").arg(&finding).args(args)).code;
+    assert_eq!([replay(&[]), replay(&["--target", "sqlite"])], [Some(1), Some(0)]);
+    assert_eq!(check(&["--target", "sqlite", "--against", "duckdb"]).code, Some(0));
+
+    let hunt = [
+        "hunt",
+        "duckdb",
+        "--against",
+        "sqlite",
+        "--seed",
+        "1",
+        "--jobs",
+        "1",
+        "--max-cases",
+        "150",
+        "--plain",
+    ];
+    let agreed = run(dissent(directory.path()).args(hunt));
+    assert_eq!(agreed.code, Some(0), "{}\n{}", agreed.stdout, agreed.stderr);
+
+    check(&["--against", "mariadb"]).refused_with("which SQL means the same to MariaDB");
+    run(dissent(directory.path()).args(["hunt", "--baseline", "duckdb"]))
+        .refused_with("cannot be the baseline");
+}

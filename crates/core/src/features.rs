@@ -88,6 +88,9 @@ impl Reader {
             Statement::CreateTable(create) => {
                 self.add_if(create.temporary, "temporary");
                 self.add_if(create.query.is_some(), "create-as");
+                if let Some(module) = &create.module {
+                    self.add(hyphenated(module));
+                }
                 for option in &create.options {
                     self.add(hyphenated(option));
                 }

@@ -23,7 +23,7 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, common};
 use crate::generate::{self, Listed, Policy};
 use crate::{mutate, oracle, walk};
 
@@ -90,6 +90,12 @@ pub enum ProfileError {
 }
 
 impl Policy {
+    /// Draws what engines share ([`Dialect::shared_with`]), with the weights and sizes of a profile.
+    pub fn for_shared(profile: &BTreeMap<String, u32>, shared: &Dialect) -> Result<Policy, ProfileError> {
+        let never = common::NEVER_DRAWN.iter().map(|name| (name.to_string(), 0));
+        Policy::for_dialect(&never.chain(profile.clone()).collect(), shared)
+    }
+
     /// The default policy with the weights and sizes of a profile.
     pub fn profile(profile: &BTreeMap<String, u32>) -> Result<Policy, ProfileError> {
         let mut policy = Policy::default();
@@ -143,11 +149,21 @@ impl Policy {
         Draws(choices().iter().map(drawn).filter(|(_, count)| *count > 0).collect())
     }
 
-    /// How often each choice was drawn since this was last asked: what a worker sends from time to time.
-    pub fn take_draws(&self) -> Draws {
-        let draws = self.draws();
+    /// In how many cases each choice was, in how many that the engine took, and in how many that came to a check with rows.
+    pub fn outcomes(&self) -> Outcomes {
+        let count = |at: usize| {
+            let outcome = |choice: &Listed| (choice.name.clone(), self.weights.outcome(choice.slot)[at]);
+            Draws(choices().iter().map(outcome).filter(|(_, count)| *count > 0).collect())
+        };
+        Outcomes { run: count(0), valid: count(1), checked: count(2) }
+    }
+
+    /// How often each choice was drawn since this was last asked, and what became of it: what a worker sends from time
+    /// to time.
+    pub fn take_draws(&self) -> (Draws, Outcomes) {
+        let taken = (self.draws(), self.outcomes());
         self.weights.forget_drawn();
-        draws
+        taken
     }
 }
 
@@ -162,6 +178,26 @@ fn closest(name: &str) -> String {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Draws(BTreeMap<String, u64>);
+
+/// What became of what was drawn. Each case counts once, however often it drew a choice.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outcomes {
+    /// Cases and changes that were run.
+    pub run: Draws,
+    /// Those whose statements the engine took.
+    pub valid: Draws,
+    /// Cases that came to a check whose arms returned rows.
+    pub checked: Draws,
+}
+
+impl Outcomes {
+    /// Adds what another worker counted.
+    pub fn add(&mut self, other: &Outcomes) {
+        self.run.add(&other.run);
+        self.valid.add(&other.valid);
+        self.checked.add(&other.checked);
+    }
+}
 
 impl Draws {
     /// Adds what another worker drew.

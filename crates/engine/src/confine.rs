@@ -26,6 +26,8 @@ pub struct Confinement {
     pub without_interrupt: bool,
     /// An open descriptor that it inherits under the same number.
     pub inherited: Option<RawFd>,
+    /// The same: a map of code coverage.
+    pub map: Option<RawFd>,
 }
 
 impl Default for Confinement {
@@ -37,6 +39,7 @@ impl Default for Confinement {
             without_core: false,
             without_interrupt: false,
             inherited: None,
+            map: None,
         }
     }
 }
@@ -61,7 +64,7 @@ impl Confinement {
             if self.without_core {
                 check(libc::setrlimit(libc::RLIMIT_CORE, &libc::rlimit { rlim_cur: 0, rlim_max: 0 }))?;
             }
-            if let Some(descriptor) = self.inherited {
+            for descriptor in [self.inherited, self.map].into_iter().flatten() {
                 check(libc::fcntl(descriptor, libc::F_SETFD, 0))?;
             }
             if self.without_interrupt {

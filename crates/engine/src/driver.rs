@@ -4,15 +4,17 @@ use std::path::{Path, PathBuf};
 
 use dissent_core::engine::Engine;
 
+use crate::armed::{Arms, Binary};
 use crate::product::Product;
 use crate::store::{Arrival, Compiler, Wanted};
 use crate::url::ServerUrl;
-use crate::{EngineError, clickhouse, duckdb, mysql, postgres, sqlite, worker};
+use crate::{EngineError, clickhouse, duckdb, firebird, mysql, postgres, sqlite, worker};
 
 /// Every driver there is. A new one is a module and its line here.
 const DRIVERS: &[&dyn Driver] = &[
     &clickhouse::Clickhouse,
     &duckdb::Duckdb,
+    &firebird::Firebird,
     &mysql::Mysql,
     &postgres::Postgres,
     &sqlite::Sqlite,
@@ -33,9 +35,9 @@ pub(crate) trait Driver: Sync {
         false
     }
 
-    /// What follows the engine's name in the address of a server; `None`: it reaches none.
-    fn address_suffix(&self) -> Option<&'static str> {
-        None
+    /// What may follow the engine's name in the address of a server, the usual one first; empty: it reaches none.
+    fn address_suffixes(&self) -> &'static [&'static str] {
+        &[]
     }
 
     /// The version that is inside this program.
@@ -72,8 +74,20 @@ pub(crate) trait Driver: Sync {
         Err(product.not_started("it is not built in"))
     }
 
-    /// Opens what is on this machine: what was installed of a version, or a library of the user's own.
-    fn open_local(&self, product: &'static Product, path: &Path, version: Option<&str>) -> Opened;
+    /// Opens what is on this machine: what was installed of a version, or a library of the user's own. With `arms` its
+    /// code is watched, where that is possible.
+    fn open_local(
+        &self,
+        product: &'static Product,
+        path: &Path,
+        version: Option<&str>,
+        arms: Option<&Arms>,
+    ) -> Opened;
+
+    /// Where the engine's code is, of what is on this machine. `None`: it cannot be watched.
+    fn binary(&self, _product: &'static Product, _path: &Path) -> Option<Binary> {
+        None
+    }
 
     /// Opens an engine on a server that somebody else runs: with databases that we make ourselves.
     fn connect(&self, product: &'static Product, _url: &ServerUrl) -> Opened {
@@ -90,7 +104,12 @@ pub(crate) trait Driver: Sync {
         false
     }
 
-    /// Whether what is opened needs programs of this machine, such as Python.
+    /// The [program](crate::interpreter) of this machine that runs what is opened.
+    fn interpreter(&self, _path: &Path) -> Option<&'static str> {
+        None
+    }
+
+    /// Whether what is opened is a program, which needs whatever it needs.
     fn runs_programs(&self) -> bool {
         false
     }

@@ -29,6 +29,20 @@ pub enum EngineError {
     #[error("{engine} cannot be downloaded; use {instead}")]
     NotObtainable { engine: String, instead: String },
 
+    /// Breakpoints cannot be set in this engine.
+    #[error("Dissent cannot watch the code of {engine}; use --guide plan")]
+    NotWatchable { engine: String },
+
+    /// They can only be set in what we start ourselves.
+    #[error(
+        "a server by URL has no code coverage: only engines that Dissent starts itself have; use --guide plan"
+    )]
+    NotOurs,
+
+    /// Setting breakpoints failed.
+    #[error("{0}; use --guide plan")]
+    NoPlaces(#[from] dissent_coverage::CoverageError),
+
     /// There is no instrumented build of this engine.
     #[error("{engine} cannot be built with code coverage; use --guide plan")]
     NoCoverage { engine: String },

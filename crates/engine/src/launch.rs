@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use dissent_core::dialect::ServerProgram;
 
-use crate::EngineError;
 use crate::confine::Confinement;
 use crate::product::Product;
 use crate::server::{Home, Server, copy_tree};
 use crate::store::{Arrival, not_writable};
+use crate::{EngineError, interpreter};
 
 /// Where servers listen that have no socket.
 pub const LOOPBACK: &str = "127.0.0.1";
@@ -132,12 +132,15 @@ impl Launch {
         let place =
             Place { package: self.root.join(PACKAGE), home: home.path(), port: free_port().map_err(io)? };
         for (name, content) in &self.program.files {
-            std::fs::write(home.path().join(name), place.fill(content)).map_err(io)?;
+            let file = home.path().join(name);
+            file.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(io)?;
+            std::fs::write(file, place.fill(content)).map_err(io)?;
         }
         let mut command = Command::new(place.fill(&self.program.program));
         command.args(self.program.arguments.iter().map(|argument| place.fill(argument)));
         command.envs(self.program.environment.iter().map(|(name, value)| (name, place.fill(value))));
         command.current_dir(&data);
+        interpreter::put_first(&self.program.program, &mut command);
         let reach = match &self.program.socket {
             Some(socket) => Reach::Socket(place.fill(socket).into()),
             None => Reach::Port(place.port),

@@ -5,12 +5,15 @@
 
 #![warn(missing_docs)]
 
+mod armed;
 mod clickhouse;
 mod confine;
 mod driver;
 mod duckdb;
 mod error;
 pub mod fake;
+mod firebird;
+mod interpreter;
 mod launch;
 mod library;
 mod mysql;
@@ -37,7 +40,7 @@ pub use process::process_start;
 pub use product::{Product, products};
 pub use server::remove_homes;
 pub use source::Source;
-pub use store::{Available, State, cache_directory, installed_bytes, remove, versions};
+pub use store::{Available, State, cache_directory, installed_bytes, remove, update, versions};
 pub use target::{Step, Target};
 pub use url::{hide_password, hide_passwords};
 pub use wall::{Wall, is_possible as wall_is_possible, make_room};

@@ -19,7 +19,7 @@ pub struct Product {
     name: &'static str,
     pub(crate) descriptor: Descriptor,
     pub(crate) driver: &'static dyn Driver,
-    releases: Vec<Release>,
+    pub(crate) releases: Vec<Release>,
 }
 
 /// One engine of a product, as a user chose it.
@@ -98,7 +98,12 @@ impl Product {
 
     /// What the address of a server begins with: `postgres://`. `None`: it has no servers.
     pub fn address(&self) -> Option<String> {
-        self.driver.address_suffix().map(|suffix| format!("{}{suffix}://", self.name))
+        self.addresses().next()
+    }
+
+    /// All that it may begin with, the usual one first.
+    fn addresses(&self) -> impl Iterator<Item = String> {
+        self.driver.address_suffixes().iter().map(|suffix| format!("{}{suffix}://", self.name))
     }
 
     /// Reads what follows the name in a target.
@@ -111,7 +116,7 @@ impl Product {
             self.version(wanted)
         } else if let Some(path) = path().filter(filled) {
             Ok(Choice::Library(PathBuf::from(path)))
-        } else if let Some(address) = self.address().filter(|start| self.is_address(start, rest)) {
+        } else if let Some(address) = self.addresses().find(|start| self.is_address(start, rest)) {
             self.server(&address, rest)
         } else {
             Err(EngineError::MalformedTarget {
@@ -126,10 +131,11 @@ impl Product {
     }
 
     fn newest(&'static self) -> Result<Choice, EngineError> {
-        match (self.bundled(), self.releases.last()) {
-            (Some(_), _) => Ok(Choice::Bundled),
-            (None, Some(release)) => Ok(Choice::Release(release)),
-            (None, None) => Err(self.not_obtainable()),
+        let bundled = self.bundled().map(|release| release.version);
+        match self.releases.last() {
+            Some(release) if bundled == Some(release.version) => Ok(Choice::Bundled),
+            Some(release) => Ok(Choice::Release(release)),
+            None => Err(self.not_obtainable()),
         }
     }
 
@@ -193,6 +199,18 @@ impl Product {
         Ok(Source { engine: self.name.to_string(), location })
     }
 
+    /// The same, but never the copy inside this program.
+    pub(crate) fn obtain_local(
+        &'static self,
+        choice: &Choice,
+        progress: &mut dyn FnMut(Step),
+    ) -> Result<Source, EngineError> {
+        let Choice::Bundled = choice else { return self.obtain(choice, Build::Plain, progress) };
+        let release = self.bundled().ok_or_else(|| self.not_obtainable())?;
+        let location = self.installed(release, Build::Plain, progress)?;
+        Ok(Source { engine: self.name.to_string(), location })
+    }
+
     /// Whether what was chosen is not on this machine and has to be compiled for minutes.
     pub(crate) fn takes_long(&'static self, choice: &Choice) -> bool {
         let Choice::Release(release) = choice else { return false };
@@ -250,7 +268,7 @@ impl Product {
         let versions = [self.name.to_string(), format!("{}@VERSION", self.name)];
         let versions = versions.into_iter().filter(|_| !self.releases.is_empty());
         let library = self.driver.loads_libraries().then(|| format!("{}:path=FILE", self.name));
-        let server = self.address().map(|start| self.form_of_address(&start));
+        let server = self.addresses().map(|start| self.form_of_address(&start));
         versions.chain(library).chain(server).collect::<Vec<_>>().join(", ")
     }
 

@@ -285,7 +285,10 @@ impl Server {
             };
             if let Some(status) = self.ended() {
                 let log = self.log();
-                let words = log.lines().rev().map(str::trim).find(|line| !line.is_empty());
+                let mut lines = log.lines().map(str::trim).filter(|line| !line.is_empty());
+                // A program in Go says why, and then where.
+                let why = lines.clone().find(|line| line.starts_with("panic: "));
+                let words = why.or_else(|| lines.next_back());
                 return Err(words.map_or_else(|| status.to_string(), |words| format!("{words} ({status})")));
             }
             if start.elapsed() > limit {

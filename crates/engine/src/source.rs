@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
 use dissent_core::engine::Engine;
+use dissent_coverage::{Code, Map};
 use serde::{Deserialize, Serialize};
 
+use crate::armed::{Arms, Binary};
 use crate::own::{self, Owner};
 use crate::url::ServerUrl;
 use crate::{EngineError, product, server};
@@ -37,6 +39,11 @@ impl Source {
     /// The SQLite inside this program.
     pub fn bundled() -> Source {
         Source { engine: "sqlite".to_string(), location: Location::Bundled }
+    }
+
+    /// The name of the dialect that the engine speaks.
+    pub fn dialect(&self) -> &str {
+        &self.engine
     }
 
     /// Has [`leave`](crate::leave) drop what is made on a server that goes on without us. To be called before that is
@@ -100,9 +107,45 @@ impl Source {
         let product = product::by_name(&self.engine)?;
         match &self.location {
             Location::Bundled => product.driver.open_bundled(product),
-            Location::Local { path, version } => product.driver.open_local(product, path, version.as_deref()),
+            Location::Local { path, version } => {
+                product.driver.open_local(product, path, version.as_deref(), None)
+            }
             Location::Server(url) => product.driver.connect(product, url),
         }
+    }
+
+    /// The same, where everything that the engine's code does for the first time is noted in a [map](Source::make_map) as
+    /// this worker's doing. One engine of a process.
+    pub fn open_watched(&self, map: &Path, worker: u32) -> Result<Box<dyn Engine>, EngineError> {
+        // What cannot be watched is refused.
+        self.binary()?;
+        let product = product::by_name(&self.engine)?;
+        let Location::Local { path, version } = &self.location else { return self.open() };
+        let arms = Arms { map: map.to_path_buf(), worker };
+        product.driver.open_local(product, path, version.as_deref(), Some(&arms))
+    }
+
+    /// Makes a map in which nothing was seen, unless there is one of the same build.
+    pub fn make_map(&self, map: &Path) -> Result<(), EngineError> {
+        Ok(Map::create(map, &self.binary()?.code()?)?)
+    }
+
+    /// Where the engine's code is, and what is known of it.
+    pub fn code(&self) -> Result<(PathBuf, Code), EngineError> {
+        let binary = self.binary()?;
+        let code = binary.code()?;
+        Ok((binary.path, code))
+    }
+
+    pub(crate) fn binary(&self) -> Result<Binary, EngineError> {
+        let product = product::by_name(&self.engine)?;
+        let engine = || product.title().to_string();
+        let binary = match &self.location {
+            Location::Local { path, .. } => product.driver.binary(product, path),
+            Location::Server(_) => return Err(EngineError::NotOurs),
+            Location::Bundled => None,
+        };
+        binary.ok_or_else(|| EngineError::NotWatchable { engine: engine() })
     }
 
     /// Whether it is a server that somebody else runs, on which others may have databases.

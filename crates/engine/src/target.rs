@@ -53,7 +53,7 @@ impl Target {
     /// As it may stand in a report: of a server, neither who logs in nor where it is.
     pub fn public(&self) -> String {
         match &self.choice {
-            Choice::Server(_) => format!("{}HOST/", self.product.address().unwrap_or_default()),
+            Choice::Server(url) => format!("{}://HOST/", url.scheme()),
             _ => self.name.clone(),
         }
     }
@@ -61,6 +61,15 @@ impl Target {
     /// Makes sure the engine is on this machine, telling what takes time.
     pub fn obtain(&self, progress: &mut dyn FnMut(Step)) -> Result<Source, EngineError> {
         self.product.obtain(&self.choice, Build::Plain, progress)
+    }
+
+    /// The same, with all that is needed to watch its code: the version inside this program becomes a library.
+    pub fn obtain_watchable(&self, progress: &mut dyn FnMut(Step)) -> Result<Source, EngineError> {
+        let source = self.product.obtain_local(&self.choice, progress)?;
+        let binary = source.binary()?;
+        progress(Step::Scanning { engine: self.product.title().to_string() });
+        binary.prepare()?;
+        Ok(source)
     }
 
     /// The same engine, instrumented: it counts the edges of its code that are passed.
@@ -87,10 +96,17 @@ impl fmt::Display for Target {
 /// What obtaining an engine is doing now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
+    /// A registry is asked which versions of a package there are.
+    Asking {
+        /// Its name.
+        package: String,
+    },
     /// A package is on its way.
     Downloading {
         /// Its name and version.
         package: String,
+        /// About how much room the engine will take.
+        bytes: u64,
     },
     /// A C compiler is at work.
     Compiling {
@@ -108,6 +124,11 @@ pub enum Step {
         /// How many parts there are.
         all: usize,
     },
+    /// Looking for the places in its code where breakpoints can be set.
+    Scanning {
+        /// The engine.
+        engine: String,
+    },
     /// A server makes the data directory that others are copied from.
     Preparing {
         /// The server.
@@ -118,11 +139,15 @@ pub enum Step {
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Step::Downloading { package } => write!(f, "downloading {package}"),
+            Step::Asking { package } => write!(f, "looking for new versions of {package}"),
+            Step::Downloading { package, bytes } => {
+                write!(f, "downloading {package} (about {} MB when installed)", (bytes >> 20).max(1))
+            }
             Step::Building { engine, done, all, .. } => {
                 write!(f, "building {engine}: {done} of {all} packages")
             }
             Step::Preparing { engine } => write!(f, "preparing {engine}"),
+            Step::Scanning { engine } => write!(f, "reading the code of {engine}"),
             Step::Compiling { engine } => write!(f, "compiling {engine} (about half a minute)"),
         }
     }
@@ -191,7 +216,7 @@ mod tests {
             (
                 "clickhouse://host",
                 "invalid target 'clickhouse://host': use one of clickhouse, clickhouse@VERSION, \
-                 clickhouse:path=FILE, clickhouse+http://USER:PASSWORD@HOST:PORT/",
+                 clickhouse:path=FILE, clickhouse+http://USER:PASSWORD@HOST:PORT/, clickhouse+https://USER:PASSWORD@HOST:PORT/",
             ),
         ] {
             assert_eq!(refusal(text), told, "{text}");
@@ -209,6 +234,8 @@ mod tests {
         let target = Target::parse("postgresql://me@host/?sslmode=require").unwrap();
         assert_eq!((target.dialect(), target.public().as_str()), ("postgres", "postgres://HOST/"));
         assert_eq!(target.to_string(), "postgres://me@host/?sslmode=require");
+        let encrypted = Target::parse("clickhouse+https://me@host/").unwrap();
+        assert_eq!(encrypted.public(), "clickhouse+https://HOST/");
         assert!(!refusal("clickhouse://me:s3cret@host/").contains("s3cret"));
     }
 
@@ -225,6 +252,7 @@ mod tests {
             ("postgres://me:s3cret@localhost:5433/", "postgres"),
             ("mariadb://me:s3cret@host:3307/", "mariadb"),
             ("clickhouse+http://me:s3cret@host:8123/", "clickhouse"),
+            ("clickhouse+https://me:s3cret@host/", "clickhouse"),
         ] {
             let target = Target::parse(name).unwrap();
             assert_eq!((target.to_string(), target.dialect()), (name.replace(":s3cret", ""), dialect));

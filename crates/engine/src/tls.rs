@@ -14,7 +14,7 @@ use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootC
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tls {
     pub mode: Mode,
-    /// A file of certificates in PEM; what these have signed is trusted.
+    /// A file of certificates in PEM: what these have signed is trusted, instead of what the machine trusts.
     pub root: Option<PathBuf>,
 }
 
@@ -41,16 +41,30 @@ const MODES: [(&str, Mode); 5] = [
     ("verify-full", Mode::VerifyFull),
 ];
 
+/// Whether an address that begins so is one of HTTP inside TLS.
+pub fn is_https(scheme: &str) -> bool {
+    scheme.ends_with("+https")
+}
+
 impl Tls {
-    pub fn read(mode: Option<&str>, root: Option<String>) -> Result<Tls, &'static str> {
+    /// By the options of an address, and by what it begins with.
+    pub fn read(scheme: &str, mode: Option<&str>, root: Option<String>) -> Result<Tls, &'static str> {
         let known = |mode: &str| MODES.iter().find(|(name, _)| *name == mode).map(|(_, mode)| *mode);
         let mode = match mode {
             Some(mode) => {
                 known(mode).ok_or("its sslmode is not disable, prefer, require, verify-ca or verify-full")?
             }
+            // As browsers do.
+            None if is_https(scheme) => Mode::VerifyFull,
             None => Mode::default(),
         };
-        if mode >= Mode::VerifyCa && root.is_none() {
+        if is_https(scheme) {
+            if mode < Mode::Require {
+                return Err("https is always encrypted: its sslmode is require, verify-ca or verify-full");
+            }
+        } else if scheme.ends_with("+http") && mode > Mode::Prefer {
+            return Err("it is not encrypted: use https, or no sslmode");
+        } else if mode >= Mode::VerifyCa && root.is_none() {
             return Err("its sslmode needs sslrootcert=FILE");
         }
         Ok(Tls { mode, root: root.map(PathBuf::from) })
@@ -71,12 +85,26 @@ impl Tls {
     }
 
     fn roots(&self, provider: &Arc<CryptoProvider>) -> Result<Option<Arc<WebPkiServerVerifier>>, String> {
-        let Some(file) = self.root.as_ref().filter(|_| self.mode >= Mode::VerifyCa) else { return Ok(None) };
-        let unusable = |error: String| format!("cannot use the certificates in {}: {error}", file.display());
+        if self.mode < Mode::VerifyCa {
+            return Ok(None);
+        }
+        let place = match &self.root {
+            Some(file) => format!("in {}", file.display()),
+            None => "of this machine (name others by sslrootcert=FILE)".to_string(),
+        };
+        let unusable = |error: String| format!("cannot use the certificates {place}: {error}");
         let mut store = RootCertStore::empty();
-        for certificate in CertificateDer::pem_file_iter(file).map_err(|error| unusable(error.to_string()))? {
-            let certificate = certificate.map_err(|error| unusable(error.to_string()))?;
-            store.add(certificate).map_err(|error| unusable(error.to_string()))?;
+        match &self.root {
+            Some(file) => {
+                let read =
+                    CertificateDer::pem_file_iter(file).map_err(|error| unusable(error.to_string()))?;
+                for certificate in read {
+                    let certificate = certificate.map_err(|error| unusable(error.to_string()))?;
+                    store.add(certificate).map_err(|error| unusable(error.to_string()))?;
+                }
+            }
+            // Some machines keep old ones that nobody can read; what is left is good.
+            None => drop(store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs)),
         }
         let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(store), provider.clone());
         verifier.build().map(Some).map_err(|error| unusable(error.to_string()))

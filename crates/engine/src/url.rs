@@ -6,7 +6,7 @@ use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Serialize};
 use url::{ParseError, Url};
 
-use crate::tls::Tls;
+use crate::tls::{self, Tls};
 
 /// What stands for a password in print.
 const HIDDEN: &str = "***";
@@ -44,7 +44,7 @@ impl ServerUrl {
         if url.address.query_pairs().any(|(name, _)| !OPTIONS.contains(&&*name)) {
             return Err("its only options are sslmode and sslrootcert");
         }
-        Tls::read(url.option(OPTIONS[0]).as_deref(), url.option(OPTIONS[1]))?;
+        url.read_tls()?;
         if url.address.password() == Some(HIDDEN) {
             // Copied from what was printed: the password comes from elsewhere.
             let _ = url.address.set_password(None);
@@ -59,7 +59,20 @@ impl ServerUrl {
     /// Whether and how the connection is encrypted.
     pub fn tls(&self) -> Tls {
         // Read before, when the address was.
-        Tls::read(self.option(OPTIONS[0]).as_deref(), self.option(OPTIONS[1])).unwrap_or_default()
+        self.read_tls().unwrap_or_default()
+    }
+
+    fn read_tls(&self) -> Result<Tls, &'static str> {
+        Tls::read(self.scheme(), self.option(OPTIONS[0]).as_deref(), self.option(OPTIONS[1]))
+    }
+
+    /// What stands before `://`.
+    pub fn scheme(&self) -> &str {
+        self.address.scheme()
+    }
+
+    pub fn is_https(&self) -> bool {
+        tls::is_https(self.scheme())
     }
 
     /// The same server, with this password unless there is one.
@@ -205,6 +218,11 @@ mod tests {
                 "its sslmode is not disable, prefer, require, verify-ca or verify-full",
             ),
             ("postgres://h/db?sslmode=verify-full", "its sslmode needs sslrootcert=FILE"),
+            ("clickhouse+http://h/?sslmode=require", "it is not encrypted: use https, or no sslmode"),
+            (
+                "clickhouse+https://h/?sslmode=prefer",
+                "https is always encrypted: its sslmode is require, verify-ca or verify-full",
+            ),
             ("postgres://h/db?options=-c", "its only options are sslmode and sslrootcert"),
             ("postgres://h/db/more", "nothing but options may follow the database"),
             ("postgres://a b/", "it is not a URL"),

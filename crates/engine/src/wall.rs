@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::source::{Location, Source};
-use crate::{confine::check, library, product, server, store};
+use crate::{confine::check, interpreter, library, product, server, store};
 
 const EXECUTE: u64 = 1 << 0;
 const WRITE_FILE: u64 = 1 << 1;
@@ -90,10 +90,13 @@ impl Wall {
                     if let Ok(product) = product::by_name(&source.engine) {
                         let server = product.descriptor.server.as_ref();
                         let by_port = server.is_some_and(|server| server.socket.is_none());
-                        let by_name = server.is_some_and(|server| !server.program.starts_with('{'));
+                        let by_name = server.map(|server| server.program.as_str());
+                        let by_name = by_name.filter(|program| !program.starts_with('{'));
                         wall.network |= by_port || product.driver.listens(path);
-                        if by_name || product.driver.runs_programs() {
-                            // Python and Java may be anywhere on this machine.
+                        let programs = by_name.into_iter().chain(product.driver.interpreter(path));
+                        wall.readable.extend(programs.flat_map(interpreter::reads));
+                        if version.is_none() && product.driver.runs_programs() {
+                            // The user's own.
                             wall.readable.push("/".into());
                         }
                     }

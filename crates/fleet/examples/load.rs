@@ -7,18 +7,19 @@
 //! cargo run --release -p dissent-fleet --example load -- measured nats://127.0.0.1/load 127.0.0.1:8222 100 60
 //! ```
 
+#[path = "support/traffic.rs"]
+mod traffic;
+
 use std::fs;
-use std::io::{Read, Write};
-use std::net::TcpStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use dissent_campaign::store::{CampaignFile, read_campaign, read_summary};
 use dissent_campaign::{Lease, Next, Pulse, Share};
 use dissent_core::rng::Rng;
 use dissent_fleet::Fleet;
-use serde_json::Value as Json;
+use traffic::Traffic;
 
 const TICK: Duration = Duration::from_millis(100);
 
@@ -131,38 +132,4 @@ fn leave(mut share: Box<dyn Share>, lease: Option<Lease>, pulse: &Pulse) -> anyh
         share.give_back(ticket, stretch);
     }
     share.leave(pulse, Vec::new())
-}
-
-/// What a server says that it did.
-struct Traffic {
-    at: Instant,
-    told: Json,
-}
-
-impl Traffic {
-    fn read(monitor: &str) -> anyhow::Result<Traffic> {
-        let mut stream = TcpStream::connect(monitor).context("no monitoring port")?;
-        write!(stream, "GET /varz HTTP/1.0\r\n\r\n")?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer)?;
-        let body = answer.split_once("\r\n\r\n").context("no answer of a server")?.1;
-        Ok(Traffic { at: Instant::now(), told: serde_json::from_str(body)? })
-    }
-
-    fn since(&self, before: &Traffic) -> String {
-        let seconds = (self.at - before.at).as_secs_f64();
-        let rate = |name: &str| {
-            (self.told[name].as_f64().unwrap_or(0.0) - before.told[name].as_f64().unwrap_or(0.0)) / seconds
-        };
-        format!(
-            "{} connections: in {:.0} messages/s, {:.0} kB/s; out {:.0} messages/s, {:.0} kB/s; server {} % of a core, {} MB",
-            self.told["connections"],
-            rate("in_msgs"),
-            rate("in_bytes") / 1e3,
-            rate("out_msgs"),
-            rate("out_bytes") / 1e3,
-            self.told["cpu"],
-            self.told["mem"].as_u64().unwrap_or(0) >> 20
-        )
-    }
 }

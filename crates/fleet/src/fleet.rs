@@ -9,7 +9,7 @@ use async_nats::ConnectErrorKind;
 use async_nats::jetstream::stream::Stream;
 use async_nats::jetstream::{self, kv};
 use dissent_campaign::store::CampaignFile;
-use dissent_campaign::{Config, Observer, Pulse, Share, SharedBug, Summary, gather};
+use dissent_campaign::{Config, Observer, Pulse, Share, SharedBug, Stretch, Summary, gather};
 use futures_util::StreamExt;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -19,7 +19,7 @@ use tokio::sync::mpsc::unbounded_channel;
 use crate::address::Address;
 use crate::member::Member;
 use crate::post::{Beat, BugRecord, FULL, Inbox, Post, is_full};
-use crate::ranges::{Cut, Ranges};
+use crate::ranges::{Cut, Ranges, leased};
 use crate::rooms::Rooms;
 
 /// How long the server may take to answer.
@@ -112,7 +112,7 @@ impl Fleet {
         let end = there.config.max_databases;
         let size = end.map_or(RANGE, |end| (end / 64).clamp(1, RANGE));
         let cut: Cut = self.first_wins("cut", &Cut { size, patience: silence(), end })?;
-        let id = format!("{:08x}", file.id);
+        let id = name_of(file);
         let inbox = Arc::new(Mutex::new(Inbox { connected: true, ..Inbox::default() }));
         let (orders, taken) = unbounded_channel();
         let ranges = Ranges::new(self.rooms.clone(), &id, cut);
@@ -162,6 +162,15 @@ impl Fleet {
             machines.push(Machine { id: id.to_string(), host: beat.host, state, pulse: beat.pulse });
         }
         Ok(machines)
+    }
+
+    /// The databases that a machine has or, if it is dead, had. `file` is its own.
+    pub fn leased(&self, file: &CampaignFile) -> anyhow::Result<Vec<Stretch>> {
+        let cut = self.block_on(self.rooms.campaign.get("cut"))?;
+        let Some(cut) = cut else { return Ok(Vec::new()) };
+        let cut: Cut = serde_json::from_slice(&cut).context("the ranges of the fleet cannot be read")?;
+        let leased = self.block_on(leased(&self.rooms, &cut, &name_of(file)))?;
+        Ok(leased.into_iter().map(|(_, stretch)| stretch).collect())
     }
 
     /// Writes the whole campaign to a directory, as if one machine had hunted.
@@ -233,14 +242,18 @@ impl Fleet {
 }
 
 async fn reach(address: &Address) -> anyhow::Result<Rooms> {
-    let options = address.options().await?.name("dissent").connection_timeout(PATIENCE);
+    let options = address.options().await?.name("dissent");
+    let options = options.connection_timeout(PATIENCE).request_timeout(Some(PATIENCE));
     let options = options.reconnect_delay_callback(|tries| Duration::from_millis(100 * tries.min(20) as u64));
     let shown = address.shown();
     let client = options.connect(&shown).await.map_err(|error| match error.kind() {
         ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication => {
             anyhow!("the NATS server at {shown} refused the credentials")
         }
-        ConnectErrorKind::Tls => anyhow!("no encrypted connection to the NATS server at {shown}: {error}"),
+        // A certificate that is not accepted shows when the first bytes are read.
+        kind if kind == ConnectErrorKind::Tls || error.to_string().contains("certificate") => {
+            anyhow!("no encrypted connection to the NATS server at {shown}: {error}")
+        }
         _ => anyhow!("cannot reach a NATS server at {shown}: {error}"),
     })?;
     let opened = Rooms::open(jetstream::new(client), &address.campaign).await;
@@ -248,6 +261,11 @@ async fn reach(address: &Address) -> anyhow::Result<Rooms> {
         true => anyhow!("{FULL}"),
         false => anyhow!("the NATS server at {shown} does not keep anything: is JetStream on? ({error})"),
     })
+}
+
+/// What a machine is called on the server.
+fn name_of(file: &CampaignFile) -> String {
+    format!("{:08x}", file.id)
 }
 
 /// Tests do not wait for half a minute.

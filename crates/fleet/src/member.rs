@@ -15,7 +15,6 @@ use crate::post::{Order, SharedInbox, open};
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How long it waits in the end.
 const LEAVE_PATIENCE: Duration = Duration::from_secs(10);
-const BEAT_PAUSE: Duration = Duration::from_secs(1);
 /// All figures of a machine are some ten kilobytes.
 const FIGURES_PAUSE: Duration = Duration::from_secs(60);
 /// A machine that was cut off takes databases that no other machine gets, far behind the others.
@@ -29,7 +28,6 @@ pub struct Member {
     /// Whether the campaign has an end: then there are no other databases.
     bounded: bool,
     alone: Stretch,
-    beaten: Option<Instant>,
     figured: Instant,
 }
 
@@ -43,7 +41,7 @@ impl Member {
         open(&inbox).wanted = file.config.jobs as usize;
         let first = ALONE_FROM + u64::from(file.id) * ALONE_ROOM;
         let alone = Stretch::between(first, first + ALONE_ROOM);
-        Member { orders, inbox, bounded, alone, beaten: None, figured: Instant::now() }
+        Member { orders, inbox, bounded, alone, figured: Instant::now() }
     }
 
     fn order(&self, order: Order) {
@@ -62,10 +60,12 @@ impl Member {
 impl Share for Member {
     fn next(&mut self) -> Next {
         let mut inbox = open(&self.inbox);
+        // A server without room gives no ranges any more.
+        let (refused, over) = (inbox.trouble.is_some(), inbox.over);
         match inbox.leases.pop_front() {
             Some(lease) => Next::Visit(lease),
-            None if inbox.over => Next::Over,
-            None if inbox.connected || self.bounded => Next::Wait,
+            None if over || (refused && self.bounded) => Next::Over,
+            None if (inbox.connected && !refused) || self.bounded => Next::Wait,
             None => {
                 let first = self.alone.first;
                 self.alone.first += ALONE_RANGE;
@@ -111,10 +111,7 @@ impl Share for Member {
     }
 
     fn beat(&mut self, pulse: &Pulse, counted: &dyn Fn() -> anyhow::Result<Vec<u8>>) {
-        if self.beaten.is_none_or(|beaten| beaten.elapsed() >= BEAT_PAUSE) {
-            self.beaten = Some(Instant::now());
-            self.order(Order::Beat(*pulse));
-        }
+        open(&self.inbox).pulse = *pulse;
         if self.figured.elapsed() >= FIGURES_PAUSE {
             self.figured = Instant::now();
             if let Ok(figures) = counted() {
@@ -124,7 +121,7 @@ impl Share for Member {
     }
 
     fn leave(&mut self, pulse: &Pulse, counted: Vec<u8>) -> anyhow::Result<()> {
-        self.order(Order::Beat(*pulse));
+        open(&self.inbox).pulse = *pulse;
         self.order(Order::Figures(counted));
         let (done, left) = channel();
         self.order(Order::Leave(done));

@@ -5,7 +5,6 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use async_nats::connection::State;
 use async_nats::jetstream::kv::{self, CreateErrorKind};
 use async_nats::jetstream::{AckKind, Message};
 use dissent_campaign::{Arrival, Lease, Pulse, SharedBug, Stretch};
@@ -16,7 +15,7 @@ use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use crate::ranges::Ranges;
+use crate::ranges::{Ranges, beat_key};
 use crate::rooms::Rooms;
 
 /// How often the thread looks for something to do besides orders.
@@ -30,7 +29,6 @@ const LARGEST_ENTRY: usize = 256 << 10;
 
 /// What the campaign wants sent.
 pub enum Order {
-    Beat(Pulse),
     Figures(Vec<u8>),
     Walked(u64),
     GiveBack(u64, Stretch),
@@ -50,6 +48,8 @@ pub struct Inbox {
     pub over: bool,
     pub arrivals: Vec<Arrival>,
     pub connected: bool,
+    /// How this machine is doing, for its heartbeat.
+    pub pulse: Pulse,
     /// Features of entries that are on the server.
     pub shown: HashSet<Feature>,
     /// This machine could reduce something.
@@ -96,8 +96,6 @@ pub struct Post {
     orders: UnboundedReceiver<Order>,
     /// What could not be sent yet.
     unsent: VecDeque<Order>,
-    pulse: Pulse,
-    beaten: Option<Instant>,
     reductions: HashMap<u64, Message>,
     extended: Instant,
     fetched: Option<Instant>,
@@ -121,8 +119,6 @@ impl Post {
             inbox,
             orders,
             unsent: VecDeque::new(),
-            pulse: Pulse::default(),
-            beaten: None,
             reductions: HashMap::new(),
             extended: Instant::now(),
             fetched: None,
@@ -139,11 +135,14 @@ impl Post {
         ] {
             tokio::spawn(watch(store.clone(), kind, self.machine.clone(), self.inbox.clone()));
         }
+        let heart = self.heart();
+        let heartbeat = tokio::spawn(heart.clone().run(self.ranges.beat_pause()));
         loop {
             match tokio::time::timeout(TICK, self.orders.recv()).await {
                 Ok(None) => return,
                 Ok(Some(Order::Leave(done))) => {
-                    self.leave().await;
+                    heartbeat.abort();
+                    self.leave(&heart).await;
                     let _ = done.send(());
                     return;
                 }
@@ -155,9 +154,7 @@ impl Post {
     }
 
     fn is_connected(&mut self) -> bool {
-        let client = self.rooms.jetstream.client();
-        let connected = client.connection_state() == State::Connected;
-        let connects = client.statistics().connects.load(std::sync::atomic::Ordering::Relaxed);
+        let (connected, connects) = (self.rooms.is_connected(), self.rooms.connects());
         if connected && connects != self.reconnects {
             if self.reconnects > 0 {
                 self.ranges.reconnected();
@@ -179,7 +176,6 @@ impl Post {
     async fn take(&mut self, order: Order) {
         let connected = self.is_connected();
         match order {
-            Order::Beat(pulse) => self.pulse = pulse,
             // Only the newest are of use.
             Order::Figures(figures) => {
                 self.unsent.retain(|order| !matches!(order, Order::Figures(_)));
@@ -204,10 +200,6 @@ impl Post {
             return;
         }
         self.send_all().await;
-        let pause = self.ranges.beat_pause();
-        if self.beaten.is_none_or(|beaten| beaten.elapsed() >= pause) && self.beat(false).await.is_ok() {
-            self.beaten = Some(Instant::now());
-        }
         let (wanted, idle) = {
             let inbox = open(&self.inbox);
             (inbox.wanted.saturating_sub(inbox.leases.len()), inbox.idle)
@@ -216,7 +208,7 @@ impl Post {
             match self.ranges.next().await {
                 Ok(Some(lease)) => open(&self.inbox).leases.push_back(lease),
                 Ok(None) => break,
-                Err(error) => return self.complain(&error),
+                Err(error) => return complain(&self.inbox, &error),
             }
         }
         if wanted > 0 && self.ranges.is_over().await.unwrap_or(false) {
@@ -229,18 +221,7 @@ impl Post {
         while let Some(order) = self.unsent.pop_front() {
             if let Err(error) = self.send(&order).await {
                 self.unsent.push_front(order);
-                return self.complain(&error);
-            }
-        }
-    }
-
-    /// What goes wrong is tried again; what will go wrong again the user has to know.
-    fn complain(&mut self, error: &async_nats::Error) {
-        if is_full(error) {
-            let mut inbox = open(&self.inbox);
-            if inbox.trouble.is_none() {
-                inbox.trouble = Some(FULL.to_string());
-                inbox.arrivals.push(Arrival::Note(format!("{FULL}; going on alone")));
+                return complain(&self.inbox, &error);
             }
         }
     }
@@ -260,7 +241,7 @@ impl Post {
                     message.ack().await?;
                 }
             }
-            Order::Beat(_) | Order::HandOver(..) | Order::Leave(_) => {}
+            Order::HandOver(..) | Order::Leave(_) => {}
         }
         Ok(())
     }
@@ -336,14 +317,16 @@ impl Post {
         }
     }
 
-    async fn beat(&self, left: bool) -> Result<(), async_nats::Error> {
-        let beat = Beat { host: self.host.clone(), pulse: self.pulse, left };
-        let key = format!("beat.{}", self.machine);
-        self.rooms.machines.put(key, serde_json::to_vec(&beat)?.into()).await?;
-        Ok(())
+    fn heart(&self) -> Heart {
+        Heart {
+            rooms: self.rooms.clone(),
+            machine: self.machine.clone(),
+            host: self.host.clone(),
+            inbox: self.inbox.clone(),
+        }
     }
 
-    async fn leave(&mut self) {
+    async fn leave(&mut self, heart: &Heart) {
         while let Ok(order) = self.orders.try_recv() {
             self.take(order).await;
         }
@@ -358,12 +341,57 @@ impl Post {
         for message in self.reductions.values() {
             let _ = message.ack_with(AckKind::Nak(None)).await;
         }
-        let _ = self.beat(true).await;
+        if let Err(error) = heart.beat(true).await {
+            complain(&self.inbox, &error);
+        }
         let _ = self.rooms.jetstream.client().flush().await;
         if !self.unsent.is_empty() {
             open(&self.inbox)
                 .trouble
                 .get_or_insert_with(|| "the fleet did not hear of everything".to_string());
+        }
+    }
+}
+
+/// Says that this machine is alive, whatever else it waits for: a request that was under way when the server went down
+/// is answered by nobody, and takes its time until it is given up.
+#[derive(Clone)]
+struct Heart {
+    rooms: Rooms,
+    machine: String,
+    host: String,
+    inbox: SharedInbox,
+}
+
+impl Heart {
+    async fn run(self, pause: Duration) {
+        loop {
+            let beaten = match self.rooms.is_connected() {
+                true => tokio::time::timeout(pause, self.beat(false)).await.ok(),
+                false => None,
+            };
+            if let Some(Err(error)) = &beaten {
+                complain(&self.inbox, error);
+            }
+            tokio::time::sleep(if matches!(beaten, Some(Ok(()))) { pause } else { TICK }).await;
+        }
+    }
+
+    async fn beat(&self, left: bool) -> Result<(), async_nats::Error> {
+        let pulse = open(&self.inbox).pulse;
+        let beat = Beat { host: self.host.clone(), pulse, left };
+        self.rooms.machines.put(beat_key(&self.machine), serde_json::to_vec(&beat)?.into()).await?;
+        Ok(())
+    }
+}
+
+/// What goes wrong is tried again; what will go wrong again the user has to know.
+fn complain(inbox: &SharedInbox, error: &async_nats::Error) {
+    if is_full(error) {
+        let mut inbox = open(inbox);
+        if inbox.trouble.is_none() {
+            inbox.trouble = Some(FULL.to_string());
+            inbox.arrivals.push(Arrival::Note(format!("{FULL}; going on alone")));
         }
     }
 }

@@ -61,17 +61,34 @@ pub struct Ranges {
     look: Instant,
     /// When to ask again whether all is over.
     ask: Instant,
-    /// Since when the heartbeat of another machine has not changed.
-    silent: HashMap<String, (u64, Instant)>,
+    /// The tickets of ranges that were walked. A server that loses power may forget that their messages were removed.
+    done: BTreeSet<u64>,
+    /// The last heartbeats that were seen of other machines.
+    seen: HashMap<String, Sighting>,
+}
+
+/// A heartbeat that has not changed since a moment, all of it over one connection: during an outage nobody can be heard.
+struct Sighting {
+    revision: u64,
+    connection: u64,
+    since: Instant,
 }
 
 impl Ranges {
     pub fn new(rooms: Rooms, machine: &str, cut: Cut) -> Ranges {
-        let (machine, silent) = (machine.to_string(), HashMap::new());
-        let held = BTreeSet::new();
-        // A machine that was killed comes back to what it had.
-        let (look, ask) = (Instant::now(), Instant::now());
-        Ranges { rooms, machine, cut, held, unsure: true, exhausted: false, look, ask, silent }
+        Ranges {
+            rooms,
+            machine: machine.to_string(),
+            cut,
+            held: BTreeSet::new(),
+            // A machine that was killed comes back to what it had.
+            unsure: true,
+            exhausted: false,
+            look: Instant::now(),
+            ask: Instant::now(),
+            done: BTreeSet::new(),
+            seen: HashMap::new(),
+        }
     }
 
     /// How often a machine says that it is alive: often enough that a lost heartbeat or a busy moment is not its end.
@@ -79,17 +96,15 @@ impl Ranges {
         self.cut.patience / 6
     }
 
-    /// After an outage everybody gets time to be heard again.
+    /// What was asked for during an outage may or may not have reached the server.
     pub fn reconnected(&mut self) {
-        self.silent.clear();
         self.unsure = true;
     }
 
     /// A range that nobody else has; none if there is none now.
     pub async fn next(&mut self) -> Result<Option<Lease>, async_nats::Error> {
         if self.unsure {
-            let own = self.machine.clone();
-            if let Some(lease) = self.own(&own).await? {
+            if let Some(lease) = self.own().await? {
                 return Ok(Some(lease));
             }
             self.unsure = false;
@@ -117,48 +132,20 @@ impl Ranges {
 
     fn hold(&mut self, ticket: u64, stretch: Stretch) -> Lease {
         self.held.insert(ticket);
+        self.done.remove(&ticket);
         Lease { ticket, stretch }
     }
 
     /// A message of ours that we do not know of.
-    async fn own(&mut self, machine: &str) -> Result<Option<Lease>, async_nats::Error> {
-        for is_taken in [false, true] {
-            for (ticket, stretch) in self.messages(machine, is_taken).await? {
-                if !stretch.is_empty() && !self.held.contains(&ticket) {
-                    return Ok(Some(self.hold(ticket, stretch)));
-                }
+    async fn own(&mut self) -> Result<Option<Lease>, async_nats::Error> {
+        for (ticket, stretch) in leased(&self.rooms, &self.cut, &self.machine).await? {
+            if stretch.is_empty() || self.done.contains(&ticket) {
+                self.remove(ticket).await?;
+            } else if !self.held.contains(&ticket) {
+                return Ok(Some(self.hold(ticket, stretch)));
             }
         }
         Ok(None)
-    }
-
-    fn stream(&self, is_taken: bool) -> (&Stream, &'static str) {
-        if is_taken { (&self.rooms.taken, "taken") } else { (&self.rooms.fresh, "fresh") }
-    }
-
-    /// The ranges of a machine, each with its ticket.
-    async fn messages(
-        &self,
-        machine: &str,
-        is_taken: bool,
-    ) -> Result<Vec<(u64, Stretch)>, async_nats::Error> {
-        let (stream, name) = self.stream(is_taken);
-        let subject = self.rooms.subject(name, machine);
-        let mut found = Vec::new();
-        let mut from = 1;
-        loop {
-            let message = match stream.direct_get_next_for_subject(subject.clone(), Some(from)).await {
-                Ok(message) => message,
-                Err(error) if error.kind() == DirectGetErrorKind::NotFound => return Ok(found),
-                Err(error) => return Err(error.into()),
-            };
-            let stretch = match is_taken {
-                true => serde_json::from_slice(&message.payload)?,
-                false => self.cut.range(message.sequence),
-            };
-            found.push((message.sequence * 2 + u64::from(is_taken), stretch));
-            from = message.sequence + 1;
-        }
     }
 
     /// Takes over a range of a machine that is dead or gone. If there is none, the next look is a while later.
@@ -169,22 +156,21 @@ impl Ranges {
             if !self.is_gone(&machine).await? {
                 continue;
             }
-            for is_taken in [false, true] {
-                for (ticket, stretch) in self.messages(&machine, is_taken).await? {
-                    if let Some(ticket) = self.republish(ticket, stretch, &self.machine).await? {
-                        return Ok(Some(self.hold(ticket, stretch)));
-                    }
+            for (ticket, stretch) in leased(&self.rooms, &self.cut, &machine).await? {
+                let own = self.machine.clone();
+                if let Some(ticket) = self.republish(ticket, stretch, &own).await? {
+                    return Ok(Some(self.hold(ticket, stretch)));
                 }
             }
         }
-        self.silent.retain(|machine, _| owners.contains(machine));
+        self.seen.retain(|machine, _| owners.contains(machine));
         self.look = Instant::now() + LOOK_PAUSE.max(LOOK_PAUSE_EACH * owners.len() as u32);
         Ok(None)
     }
 
     /// The machines that have ranges.
     async fn owners(&self, is_taken: bool) -> Result<BTreeSet<String>, async_nats::Error> {
-        let (stream, name) = self.stream(is_taken);
+        let (stream, name) = stream(&self.rooms, is_taken);
         let mut listed = stream.info_with_subjects(self.rooms.subject(name, "*")).await?;
         let mut owners = BTreeSet::new();
         while let Some(entry) = listed.next().await {
@@ -197,18 +183,20 @@ impl Ranges {
         if machine == FREE {
             return Ok(true);
         }
-        let beat = self.rooms.machines.entry(format!("beat.{machine}")).await?;
-        let revision = beat.map_or(0, |beat| beat.revision);
-        let (seen, since) = self.silent.entry(machine.to_string()).or_insert((revision, Instant::now()));
-        if *seen != revision {
-            (*seen, *since) = (revision, Instant::now());
+        let revision = self.rooms.machines.entry(beat_key(machine)).await?.map_or(0, |beat| beat.revision);
+        // Asked for after the answer: it may have waited for the connection to come back.
+        let connection = self.rooms.connects();
+        let new = || Sighting { revision, connection, since: Instant::now() };
+        let sighting = self.seen.entry(machine.to_string()).or_insert_with(new);
+        if (sighting.revision, sighting.connection) != (revision, connection) {
+            *sighting = new();
         }
-        Ok(since.elapsed() >= self.cut.patience)
+        Ok(sighting.since.elapsed() >= self.cut.patience)
     }
 
     /// Puts a range under another name. The server takes the message only once; none: others were first.
     async fn republish(
-        &self,
+        &mut self,
         ticket: u64,
         stretch: Stretch,
         machine: &str,
@@ -216,23 +204,33 @@ impl Ranges {
         let payload = serde_json::to_vec(&stretch)?.into();
         let message = PublishMessage::build().payload(payload).message_id(format!("take-{ticket}"));
         let subject = self.rooms.subject("taken", machine);
+        // Whatever happens to the answers, the message may be there.
+        self.unsure = true;
         let ack = self.rooms.jetstream.send_publish(subject, message).await?.await?;
-        self.remove(ticket).await?;
-        Ok((!ack.duplicate).then_some(ack.sequence * 2 + 1))
+        let was_there = self.remove(ticket).await?;
+        let new = ack.sequence * 2 + 1;
+        if !ack.duplicate && !was_there {
+            // Others took it and have walked it. A server that was started again does not remember that.
+            self.remove(new).await?;
+        }
+        self.unsure = false;
+        Ok((!ack.duplicate && was_there).then_some(new))
     }
 
     /// A range is walked. One that is gone already was given to others, because this machine was silent.
     pub async fn walked(&mut self, ticket: u64) -> Result<(), async_nats::Error> {
         self.remove(ticket).await?;
         self.held.remove(&ticket);
+        self.done.insert(ticket);
         Ok(())
     }
 
-    async fn remove(&self, ticket: u64) -> Result<(), async_nats::Error> {
-        let (stream, _) = self.stream(ticket % 2 == 1);
+    /// Whether it was there.
+    async fn remove(&self, ticket: u64) -> Result<bool, async_nats::Error> {
+        let (stream, _) = stream(&self.rooms, ticket % 2 == 1);
         match stream.delete_message(ticket / 2).await {
-            Ok(_) => Ok(()),
-            Err(error) if error.to_string().contains("no message found") => Ok(()),
+            Ok(was_there) => Ok(was_there),
+            Err(error) if error.to_string().contains("no message found") => Ok(false),
             Err(error) => Err(error.into()),
         }
     }
@@ -244,6 +242,7 @@ impl Ranges {
         }
         self.republish(ticket, rest, FREE).await?;
         self.held.remove(&ticket);
+        self.done.insert(ticket);
         Ok(())
     }
 
@@ -255,8 +254,47 @@ impl Ranges {
         self.ask = Instant::now() + OVER_PAUSE;
         let left = self.rooms.fresh.get_info().await?.state.messages
             + self.rooms.taken.get_info().await?.state.messages;
+        // One of them may be ours without our knowledge: its answer was lost.
+        self.unsure = left > 0;
         Ok(left == 0)
     }
+}
+
+/// Where a machine's heartbeat is.
+pub fn beat_key(machine: &str) -> String {
+    format!("beat.{machine}")
+}
+
+fn stream(rooms: &Rooms, is_taken: bool) -> (&Stream, &'static str) {
+    if is_taken { (&rooms.taken, "taken") } else { (&rooms.fresh, "fresh") }
+}
+
+/// The ranges of a machine, each with its ticket.
+pub async fn leased(
+    rooms: &Rooms,
+    cut: &Cut,
+    machine: &str,
+) -> Result<Vec<(u64, Stretch)>, async_nats::Error> {
+    let mut found = Vec::new();
+    for is_taken in [false, true] {
+        let (stream, name) = stream(rooms, is_taken);
+        let subject = rooms.subject(name, machine);
+        let mut from = 1;
+        loop {
+            let message = match stream.direct_get_next_for_subject(subject.clone(), Some(from)).await {
+                Ok(message) => message,
+                Err(error) if error.kind() == DirectGetErrorKind::NotFound => break,
+                Err(error) => return Err(error.into()),
+            };
+            let stretch = match is_taken {
+                true => serde_json::from_slice(&message.payload)?,
+                false => cut.range(message.sequence),
+            };
+            found.push((message.sequence * 2 + u64::from(is_taken), stretch));
+            from = message.sequence + 1;
+        }
+    }
+    Ok(found)
 }
 
 /// Those that a machine looks after: what nobody has, and its neighbours in the ring.

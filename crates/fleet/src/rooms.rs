@@ -1,7 +1,9 @@
 //! What a campaign keeps on the server: four key-value buckets and three streams.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use async_nats::connection::State;
 use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
 use async_nats::jetstream::stream::{self, Stream};
 use async_nats::jetstream::{Context, kv};
@@ -70,6 +72,15 @@ impl Rooms {
             jetstream,
             prefix,
         })
+    }
+
+    pub fn is_connected(&self) -> bool {
+        self.jetstream.client().connection_state() == State::Connected
+    }
+
+    /// How often a connection was made: the number of the one there is.
+    pub fn connects(&self) -> u64 {
+        self.jetstream.client().statistics().connects.load(Ordering::Relaxed)
     }
 
     /// The subject of a stream for one machine.

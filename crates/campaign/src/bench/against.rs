@@ -1,4 +1,5 @@
-//! Two builds of Dissent in turns on the same hunt, so that a busy machine slows both.
+//! The same hunt in two ways, in turns, so that a busy machine slows both: by two builds of Dissent, or with and without
+//! something.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -8,10 +9,37 @@ use anyhow::{Context, bail};
 use crate::summary::Summary;
 use crate::system;
 
-/// A comparison of this program with another build of it.
+/// One way to hunt.
+pub struct Way {
+    /// A build of Dissent.
+    pub program: PathBuf,
+    /// What it is told besides what all are.
+    pub arguments: Vec<String>,
+    /// The fleet that it joins. Every round has a campaign of its own, whose name begins like this address.
+    pub fleet: Option<String>,
+}
+
+impl Way {
+    /// By this program.
+    pub fn own(arguments: &[&str]) -> Way {
+        // What the kernel knows this program by works even if the file was replaced.
+        Way::by("/proc/self/exe".into(), arguments)
+    }
+
+    /// By another build.
+    pub fn by(program: PathBuf, arguments: &[&str]) -> Way {
+        Way {
+            program,
+            arguments: arguments.iter().map(|argument| argument.to_string()).collect(),
+            fleet: None,
+        }
+    }
+}
+
+/// A comparison of two ways to hunt.
 pub struct Against {
-    /// The other program.
-    pub other: PathBuf,
+    /// The two.
+    pub ways: [Way; 2],
     /// The database to hunt.
     pub target: String,
     /// The oracles, by their names or by groups.
@@ -31,6 +59,8 @@ pub struct Round {
     pub checks: u64,
     /// The part of the time in which the engine answered questions; 0 where that build does not tell.
     pub useful: f64,
+    /// What its guide saw.
+    pub features: u64,
 }
 
 impl Round {
@@ -41,14 +71,19 @@ impl Round {
 }
 
 impl Against {
-    /// Hunts by this program, then by the other. Each round has a seed of its own.
+    /// Hunts in both ways. Each round has a seed of its own, and the other one begins.
     pub fn round(&self, number: u64) -> anyhow::Result<(Round, Round)> {
-        // What the kernel knows this program by works even if the file was replaced.
-        let own = self.hunt(Path::new("/proc/self/exe"), number)?;
-        Ok((own, self.hunt(&self.other, number)?))
+        let [one, other] = &self.ways;
+        if number.is_multiple_of(2) {
+            return Ok((self.hunt(one, number)?, self.hunt(other, number)?));
+        }
+        let other = self.hunt(other, number)?;
+        Ok((self.hunt(one, number)?, other))
     }
 
-    fn hunt(&self, program: &Path, number: u64) -> anyhow::Result<Round> {
+    fn hunt(&self, way: &Way, number: u64) -> anyhow::Result<Round> {
+        let program: &Path = &way.program;
+        let campaign = way.fleet.as_ref().map(|address| format!("{address}-{number}"));
         let directory = tempfile::tempdir().context("no directory for a hunt")?;
         let before = system::ended_children_cpu_seconds();
         let output = Command::new(program)
@@ -56,6 +91,8 @@ impl Against {
             .args(["--seed", &(self.seed + number).to_string()])
             .args(["--time", &format!("{}s", self.seconds)])
             .args(["--oracles", &self.oracles.join(",")])
+            .args(&way.arguments)
+            .args(campaign.iter().flat_map(|address| ["--join", address]))
             .arg("--out")
             .arg(directory.path().join("out"))
             .stdin(Stdio::null())
@@ -68,6 +105,7 @@ impl Against {
             bail!("{} hunt failed: {}", program.display(), told.lines().last().unwrap_or("no message"));
         };
         let checks = summary.checks.get("total").copied().unwrap_or(0);
-        Ok(Round { cpu_seconds, checks, useful: summary.time.useful })
+        let features = summary.guide.as_ref().map_or(0, |guide| guide.features);
+        Ok(Round { cpu_seconds, checks, useful: summary.time.useful, features })
     }
 }

@@ -8,6 +8,7 @@ use dissent_core::subject::TestCase;
 
 use super::{Answer, Checker, Job};
 use crate::pool::Workplace;
+use crate::tested::are_foreign;
 
 /// Questions that other oracles make of one query; some would go on with every setting.
 const MOST_QUESTIONS: usize = 100;
@@ -27,7 +28,10 @@ impl Job<'_> {
         };
         let Some(query) = finding.case.subject.query() else { return Ok(None) };
         let here = Workplace { other: None, ..self.place.clone() };
-        let there = Workplace { source: other.clone(), ..here.clone() };
+        let mut there = Workplace { source: other.clone(), ..here.clone() };
+        if are_foreign(&here.dialect, other.dialect()) {
+            there.dialect = other.dialect().to_string();
+        }
         let [mut here, mut there] =
             [here, there].map(|place| Checker::new(place, finding.origin, Class::WrongRows));
         for question in self.questions(&finding.case, query) {

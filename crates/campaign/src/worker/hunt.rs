@@ -8,14 +8,16 @@ use anyhow::{Context, anyhow};
 use dissent_core::catalog::Catalog;
 use dissent_core::confine::Place;
 use dissent_core::dialect::Dialect;
+use dissent_core::engine::Engine;
 use dissent_core::finding::{Evidence, Origin, Verdict};
 use dissent_core::generate::Policy;
-use dissent_core::guide::Entry;
+use dissent_core::guide::{self, Code, Counter, Entry, Guide, Plans};
 use dissent_core::oracle::{self, Oracle};
 use dissent_core::session::Counts;
 use dissent_core::subject::TestCase;
 use dissent_core::walk::{Lesson, Trail, Walk, Watcher};
-use dissent_engine::Wall;
+use dissent_coverage::{Map, Reader};
+use dissent_engine::{EngineError, Source, Wall};
 
 use super::corpus::CorpusStore;
 use super::fault::{self, Fault};
@@ -43,10 +45,41 @@ pub fn let_through(task: &HuntTask, mut wall: Wall) -> anyhow::Result<Wall> {
         StatementLog::append(&path)?;
         wall = wall.writing(path);
     }
+    if let Some(map) = &task.map {
+        wall = wall.writing(map);
+    }
     if let Some((path, _)) = fault::visits() {
         wall = wall.writing(path);
     }
     Ok(wall)
+}
+
+/// Opens the engine, watched if the hunt learns from its code.
+pub fn open(task: &HuntTask, source: &Source) -> Result<Box<dyn Engine>, EngineError> {
+    match &task.map {
+        Some(map) => source.open_watched(map, task.worker as u32),
+        None => source.open(),
+    }
+}
+
+/// The places of the engine's code that this worker is the first to see.
+struct Places(Reader);
+
+impl Counter for Places {
+    fn take(&mut self, new: &mut dyn FnMut(u32)) {
+        self.0.take(new);
+    }
+}
+
+fn guide(task: &HuntTask, dialect: &Dialect) -> anyhow::Result<Option<Box<dyn Guide>>> {
+    Ok(match (task.config.guide, &task.map) {
+        (guide::Kind::Plan, _) => Some(Box::<Plans>::default()),
+        (guide::Kind::Coverage, Some(map)) => {
+            let places = Places(Reader::new(Map::open(map)?, task.worker as u32));
+            Some(Box::new(Code::new(Box::new(places), dialect.engine.coverage_noise + 1)))
+        }
+        _ => None,
+    })
 }
 
 pub fn run(
@@ -73,7 +106,7 @@ pub fn run(
     };
     let mut log = StatementLog::append(&path)?;
     let traced = Box::new(TracedEngine { engine: engines.engine, tracer: &mut log });
-    walk(task, place, Engines { engine: traced, other: engines.other }, &dialect, writer, input, events)?;
+    walk(task, place, Engines { engine: traced, ..engines }, &dialect, writer, input, events)?;
     log.finish().with_context(|| format!("cannot write statements to {}", path.display()))
 }
 
@@ -88,20 +121,26 @@ fn walk(
 ) -> anyhow::Result<()> {
     let config = &task.config;
     let journal = writer.journal.clone();
+    // Two engines are asked in the SQL that they share.
+    let shared = engines.foreign.as_ref().map(|foreign| dialect.shared_with(foreign));
+    let drawn = shared.as_ref().unwrap_or(dialect);
     let mut session = engines.session(dialect, &mut writer);
     session.validates_errors = config.error_validation;
     let oracles = oracles(&config.oracles)?;
-    let calm = (!task.avoid.is_empty()).then(|| dialect.without(&task.avoid.features, &task.avoid.functions));
+    let calm = (!task.avoid.is_empty()).then(|| drawn.without(&task.avoid.features, &task.avoid.functions));
     let calm = calm.as_ref();
     let walk = Walk {
-        dialect,
+        dialect: drawn,
         calm,
         oracles,
         seed: config.seed,
-        policy: Policy::for_dialect(&config.profile, dialect)?,
+        policy: match &shared {
+            Some(shared) => Policy::for_shared(&config.profile, shared)?,
+            None => Policy::for_dialect(&config.profile, dialect)?,
+        },
     };
     let mut corpus = config.learns().then(|| CorpusStore::open(task, place));
-    let mut trail = Trail::new(config.guide.guide());
+    let mut trail = Trail::new(guide(task, dialect)?);
     if let Some(corpus) = &mut corpus {
         trail.keeps = !config.counts_only;
         trail.changes_only = config.seeds_only;
@@ -200,7 +239,7 @@ impl Reporter<'_> {
         }
         let mut tally = std::mem::take(&mut self.tally);
         tally.counts = std::mem::take(counts);
-        tally.draws = policy.take_draws();
+        (tally.draws, tally.outcomes) = policy.take_draws();
         tally.wall_nanos = now - self.told;
         self.told = now;
         self.send(Event::Progress(Box::new(tally)));

@@ -31,6 +31,7 @@ use journal::Journal;
 use protocol::{Event, Events, Job, Task};
 
 use crate::system;
+use crate::tested::are_foreign;
 
 /// The name by which a process knows that it is a worker.
 pub const NAME: &str = "dissent-worker";
@@ -102,9 +103,14 @@ fn perform(job: Job, input: StdinLock, events: &mut Events) -> anyhow::Result<()
     }
     let writer = JournalWriter { journal: Rc::new(Journal::open(&job.journal)?), fault };
     raise_wall(&job)?;
-    let mut engine = job.source.open()?;
+    let mut engine = match &job.task {
+        Task::Hunt(task) => hunt::open(task, &job.source)?,
+        _ => job.source.open()?,
+    };
     let other = job.other.as_ref().map(|other| other.open()).transpose()?;
-    let oldest = older(engine.version(), other.as_ref().map(|other| other.version()));
+    let foreign = foreign_dialect(&job, other.as_deref())?;
+    let same_engine = other.as_ref().filter(|_| foreign.is_none());
+    let oldest = older(engine.version(), same_engine.map(|other| other.version()));
     let mut dialect = Dialect::load(&job.dialect, oldest)?;
     dialect.discover(&mut engine).map_err(|trouble| anyhow!(trouble))?;
     let (about, settings) = match job.task {
@@ -114,22 +120,27 @@ fn perform(job: Job, input: StdinLock, events: &mut Events) -> anyhow::Result<()
     let is_shared = job.source.is_shared() || job.other.is_some_and(|other| other.is_shared());
     let place = if is_shared { Place::SharedServer } else { Place::OwnEngine };
     events.send(&Event::Ready { engine_version: engine.version().to_string(), about, settings })?;
+    let engines = Engines { engine, other, foreign };
     match job.task {
         Task::Open => Ok(()),
-        Task::Hunt(task) => {
-            hunt::run(&task, place, Engines { engine, other }, dialect, writer, input, events)
-        }
-        Task::Probe { skip } => probe::run(skip, engine, &dialect, writer, events),
-        Task::CheckSubjects(task) => {
-            subjects::run(&task, place, Engines { engine, other }, &dialect, writer, input, events)
-        }
-        Task::CheckScripts(task) => {
-            scripts::run(&task, place, Engines { engine, other }, &dialect, writer, events)
-        }
+        Task::Hunt(task) => hunt::run(&task, place, engines, dialect, writer, input, events),
+        Task::Probe { skip } => probe::run(skip, engines.engine, &dialect, writer, events),
+        Task::CheckSubjects(task) => subjects::run(&task, place, engines, &dialect, writer, input, events),
+        Task::CheckScripts(task) => scripts::run(&task, place, engines, &dialect, writer, events),
         Task::Replay { case, origin } => {
             confined(&case, place, &dialect)?;
-            replay::run(&case, origin, Engines { engine, other }, &dialect, writer, events)
+            replay::run(&case, origin, engines, &dialect, writer, events)
         }
+    }
+}
+
+/// The dialect of the other engine, if that is not a version of the one under test.
+fn foreign_dialect(job: &Job, other: Option<&dyn Engine>) -> anyhow::Result<Option<Dialect>> {
+    match (&job.other, other) {
+        (Some(source), Some(engine)) if are_foreign(&job.dialect, source.dialect()) => {
+            Ok(Some(Dialect::load(source.dialect(), engine.version())?))
+        }
+        _ => Ok(None),
     }
 }
 
@@ -153,17 +164,21 @@ fn confined(case: &TestCase, place: Place, dialect: &Dialect) -> anyhow::Result<
     }
 }
 
-/// The engine under test, and the version that it is compared with.
+/// The engine under test, and the one that it is compared with.
 pub struct Engines<'a> {
     pub engine: Box<dyn Engine + 'a>,
     pub other: Option<Box<dyn Engine + 'a>>,
+    /// The dialect of the other one, if that is another engine.
+    pub foreign: Option<Dialect>,
 }
 
 impl Engines<'_> {
     pub fn session<'s>(&'s mut self, dialect: &'s Dialect, writer: &'s mut JournalWriter) -> Session<'s> {
         let mut session = Session::new(&mut *self.engine, dialect, writer, system::nanos);
-        if let Some(other) = &mut self.other {
-            session.compare_with(&mut **other);
+        match (&mut self.other, &self.foreign) {
+            (Some(other), Some(foreign)) => session.compare_with_engine(&mut **other, foreign),
+            (Some(other), None) => session.compare_with(&mut **other),
+            (None, _) => {}
         }
         session
     }

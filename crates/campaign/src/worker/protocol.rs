@@ -10,7 +10,7 @@ use dissent_core::catalog::{Operation, OperationKind, SampleType};
 use dissent_core::check::Read as ScriptRead;
 use dissent_core::dialect::Setting;
 use dissent_core::finding::{Arm, Evidence, Origin, Verdict};
-use dissent_core::profile::Draws;
+use dissent_core::profile::{Draws, Outcomes};
 use dissent_core::session::Counts;
 use dissent_core::subject::TestCase;
 use dissent_core::triage::known::Avoid;
@@ -83,6 +83,8 @@ pub struct HuntTask {
     pub other_catalog: Option<PathBuf>,
     /// Where what is new is kept.
     pub corpus: PathBuf,
+    /// The map of the engine's code, if that is watched.
+    pub map: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -185,6 +187,9 @@ pub struct Tally {
     /// How often choices of the generator were drawn.
     #[serde(default)]
     pub draws: Draws,
+    /// What became of what was drawn.
+    #[serde(default)]
+    pub outcomes: Outcomes,
     #[serde(default)]
     pub learned: Learned,
     /// How long the worker has lived; the engine's share of it is `counts.engine_nanos`.
@@ -250,6 +255,7 @@ impl Tally {
         self.counts.add(other.counts);
         self.learned.add(other.learned);
         self.draws.add(&other.draws);
+        self.outcomes.add(&other.outcomes);
         for (operation, (drawn, valid)) in other.operations {
             let mine = self.operations.entry(operation).or_insert((0, 0));
             *mine = (mine.0 + drawn, mine.1 + valid);

@@ -24,7 +24,7 @@ pub fn run(
     writer.journal.begin_case(origin.database, origin.case);
     let mut recorder = Recorder { setup_left: case.setup.len(), ..Recorder::default() };
     let traced = Box::new(TracedEngine { engine: engines.engine, tracer: &mut recorder });
-    let mut engines = Engines { engine: traced, other: engines.other };
+    let mut engines = Engines { engine: traced, ..engines };
     let outcome = check(case, &mut engines.session(dialect, &mut writer))?;
     drop(engines);
     let replayed = Replayed { setup_failures: recorder.setup_failures, ran: recorder.ran, outcome };

@@ -3,7 +3,8 @@
 
 use std::io::Write;
 
-use dissent_campaign::{Against, Bench, Round, bench_config, plain_and_counting};
+use clap::ValueEnum;
+use dissent_campaign::{Against, Bench, Round, Way, bench_config, scan};
 use dissent_core::guide;
 
 use crate::args::BenchArgs;
@@ -12,10 +13,10 @@ use crate::progress::LiveLine;
 
 pub fn run(args: BenchArgs) -> anyhow::Result<u8> {
     let mut out = std::io::stdout().lock();
-    match (&args.against, &args.coverage) {
-        (Some(other), _) => against(&args, other.clone(), &mut out)?,
-        (None, Some(target)) => coverage(&args, target, &mut out)?,
-        (None, None) => bare(&args, &mut out)?,
+    match (compared(&args), args.coverage) {
+        (Some((ways, names)), _) => in_turns(&args, ways, names, &mut out)?,
+        (None, true) => coverage(&args, &mut out)?,
+        (None, false) => bare(&args, &mut out)?,
     }
     Ok(crate::NOTHING_FOUND)
 }
@@ -59,40 +60,57 @@ fn bare(args: &BenchArgs, out: &mut impl Write) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn coverage(args: &BenchArgs, target: &str, out: &mut impl Write) -> anyhow::Result<()> {
-    let mut line = LiveLine::new();
-    let bench = prepare(args, &mut line)?;
-    let (plain, counting) = plain_and_counting(target, &mut line)?;
-    let mut total = (0.0, 0.0);
-    for round in 1..=args.rounds {
-        let (without, with) = (bench.bare_with(&plain)?, bench.bare_with(&counting)?);
-        total = (total.0 + without, total.1 + with);
-        writeln!(out, "round {round}: {:.2} times the plain library", with / without)?;
-    }
-    let ratio = total.1 / total.0;
-    writeln!(out, "CPU time per statement with coverage: {ratio:.2} times the plain library")?;
-    Ok(())
+/// Hunts that count code coverage against hunts that do not.
+fn coverage(args: &BenchArgs, out: &mut impl Write) -> anyhow::Result<()> {
+    let (functions, blocks, seconds) = scan(&args.target, &mut LiveLine::new())?;
+    let [functions, blocks] = [functions, blocks].map(|number| grouped(number as u64));
+    writeln!(out, "{functions} functions, {blocks} blocks, found in {seconds:.2} s")?;
+    let plain = ["--guide", "none"];
+    let ways = [Way::own(&[&plain[..], &["--count-coverage"]].concat()), Way::own(&plain)];
+    in_turns(args, ways, ["counting coverage", "without"], out)
 }
 
-/// This build against another one.
-fn against(args: &BenchArgs, other: std::path::PathBuf, out: &mut impl Write) -> anyhow::Result<()> {
+/// What takes turns, if two hunts do: this build and another one, or a machine of a fleet and one on its own.
+fn compared(args: &BenchArgs) -> Option<([Way; 2], [&'static str; 2])> {
+    let guide = args.guide.and_then(|guide| Some(guide.to_possible_value()?.get_name().to_string()));
+    let guide: Vec<&str> = guide.iter().flat_map(|guide| ["--guide", guide]).collect();
+    #[cfg(feature = "fleet")]
+    if let Some(address) = &args.join {
+        let joined = Way { fleet: Some(address.clone()), ..Way::own(&guide) };
+        return Some(([joined, Way::own(&guide)], ["joined", "alone"]));
+    }
+    let other = args.against.clone()?;
+    Some(([Way::own(&guide), Way::by(other, &guide)], ["this build", "the other"]))
+}
+
+fn in_turns(args: &BenchArgs, ways: [Way; 2], names: [&str; 2], out: &mut impl Write) -> anyhow::Result<()> {
     let (target, oracles) = (args.target.clone(), args.oracles.clone());
-    let against = Against { other, target, oracles, seed: args.seed, seconds: args.time.as_secs().max(1) };
+    let against = Against { ways, target, oracles, seed: args.seed, seconds: args.time.as_secs().max(1) };
+    let [one, other] = names;
     let mut ratios = Vec::new();
     for round in 1..=args.rounds {
-        let (own, other) = against.round(u64::from(round) - 1)?;
-        let ratio = own.checks_per_cpu_second() / other.checks_per_cpu_second().max(1e-9);
-        writeln!(out, "round {round}: {}, the other {}: {ratio:.2} times", told(&own), told(&other))?;
+        let (first, second) = against.round(u64::from(round) - 1)?;
+        let ratio = first.checks_per_cpu_second() / second.checks_per_cpu_second().max(1e-9);
+        writeln!(out, "round {round}: {one} {}, {other} {}: {ratio:.3} times", told(&first), told(&second))?;
         ratios.push(ratio);
     }
     ratios.sort_by(f64::total_cmp);
     let mean = (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
-    let (least, most) = (ratios[0], ratios[ratios.len() - 1]);
-    writeln!(out, "checks per CPU second: {mean:.2} times the other ({least:.2} to {most:.2})")?;
+    let (least, median, most) = (ratios[0], ratios[ratios.len() / 2], ratios[ratios.len() - 1]);
+    writeln!(
+        out,
+        "checks per CPU second: {one} {mean:.3} times {other} ({least:.3} to {most:.3}, median {median:.3})"
+    )?;
     Ok(())
 }
 
 fn told(round: &Round) -> String {
-    let rate = format!("{:.1} checks per CPU second", round.checks_per_cpu_second());
-    if round.useful > 0.0 { format!("{rate} ({:.0} % useful)", 100.0 * round.useful) } else { rate }
+    let mut told = format!("{:.1} checks per CPU second", round.checks_per_cpu_second());
+    if round.useful > 0.0 {
+        told.push_str(&format!(" ({:.0} % useful)", 100.0 * round.useful));
+    }
+    if round.features > 0 {
+        told.push_str(&format!(", {} seen", grouped(round.features)));
+    }
+    told
 }

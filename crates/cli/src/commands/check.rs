@@ -13,6 +13,7 @@ use dissent_core::report;
 use crate::args::CheckArgs;
 use crate::numbers::{counted, grouped, times};
 use crate::progress::LiveLine;
+use crate::text::plain;
 use crate::verbosity;
 
 pub fn run(args: CheckArgs) -> anyhow::Result<u8> {
@@ -37,7 +38,7 @@ pub fn run(args: CheckArgs) -> anyhow::Result<u8> {
             !check.findings.is_empty()
         }
     };
-    std::io::stdout().write_all(out.as_bytes())?;
+    std::io::stdout().write_all(plain(&out).as_bytes())?;
     // Nothing found because nothing was asked is not a clean bill.
     if !found && check.read.iter().flatten().all(|read| read.queries.is_empty()) {
         bail!("nothing was checked: there is no query in the scripts that Dissent understands");

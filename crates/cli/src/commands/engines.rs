@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use anyhow::bail;
-use dissent_campaign::{Config, Tested};
+use dissent_campaign::{Config, Observer, Tested};
 use dissent_core::guide;
 use dissent_engine::{Available, Product, State, Target, installed_bytes, products, remove, versions};
 
@@ -17,6 +17,7 @@ pub fn run(args: EnginesArgs) -> anyhow::Result<u8> {
         None => overview(),
         Some(EnginesAction::List { engine }) => list(&engine),
         Some(EnginesAction::Install { targets }) => install(&targets),
+        Some(EnginesAction::Update { engines }) => update(&engines),
         Some(EnginesAction::Probe { target, refresh, list }) => probe::run(&target, refresh, list),
         Some(EnginesAction::Remove { targets }) => uninstall(&targets),
     }?;
@@ -96,6 +97,40 @@ fn install(targets: &[String]) -> anyhow::Result<()> {
     for target in targets {
         let Tested { target, engine_version, .. } = obtain(target, &mut LiveLine::new())?;
         writeln!(std::io::stdout(), "{target}: version {engine_version} is installed")?;
+    }
+    Ok(())
+}
+
+/// Installs the newest version that the registries have of each.
+fn update(engines: &[String]) -> anyhow::Result<()> {
+    let known = by_engine()?;
+    let installed = |name: &str| known[name].iter().any(|available| available.state == State::Installed);
+    if let Some(unknown) = engines.iter().find(|name| !known.contains_key(name.as_str())) {
+        bail!("unknown engine '{unknown}'; available: {}", known.into_keys().collect::<Vec<_>>().join(", "));
+    }
+    let chosen = products().filter(|product| match engines {
+        [] => installed(product.name()),
+        names => names.iter().any(|name| name == product.name()),
+    });
+    let mut failed = 0;
+    for product in chosen {
+        let mut line = LiveLine::new();
+        let updated = dissent_engine::update(product, &mut |step| line.wait(&step.to_string()));
+        line.clear();
+        let newest = known[product.name()].last().map(|available| available.version);
+        let told = match (updated, newest) {
+            (Ok(Some(version)), _) => format!("version {version} is installed"),
+            (Ok(None), Some(version)) => format!("nothing newer than {version}"),
+            (Ok(None), None) => "cannot be downloaded".to_string(),
+            (Err(error), _) => {
+                failed += 1;
+                error.to_string()
+            }
+        };
+        writeln!(std::io::stdout(), "{}: {told}", product.name())?;
+    }
+    if failed > 0 {
+        bail!("not every engine could be updated");
     }
     Ok(())
 }

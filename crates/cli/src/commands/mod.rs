@@ -34,6 +34,7 @@ use dissent_core::render::to_sql;
 use dissent_engine::Target;
 
 use crate::args::{Command, LimitArgs};
+use crate::text::plain;
 
 /// Gives the exit code.
 pub fn run(command: Command) -> anyhow::Result<u8> {
@@ -71,7 +72,7 @@ fn show_script(finding: &Finding, place: &str, dialect: &Dialect) {
     let mut script = format!("running on {place}:\n");
     statements.for_each(|statement| script += &format!("  {};\n", to_sql(statement, dialect)));
     // Nobody listens: no reason not to go on.
-    let _ = std::io::stderr().write_all(script.as_bytes());
+    let _ = std::io::stderr().write_all(plain(&script).as_bytes());
 }
 
 /// The engine that a finding was made on, or another one that speaks its dialect.

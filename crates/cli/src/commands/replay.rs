@@ -11,6 +11,7 @@ use super::{obtain_for, show_script};
 use crate::args::ReplayArgs;
 use crate::numbers::counted;
 use crate::progress::LiveLine;
+use crate::text::plain;
 
 pub fn run(args: ReplayArgs) -> anyhow::Result<u8> {
     let finding = record::read(&args.finding)?;
@@ -45,7 +46,7 @@ pub fn run(args: ReplayArgs) -> anyhow::Result<u8> {
         let _ = writeln!(out, "{told} {} (version {})", old.target, old.engine_version);
         code = if also { crate::NOTHING_FOUND } else { code };
     }
-    std::io::stdout().write_all(out.as_bytes())?;
+    std::io::stdout().write_all(plain(&out).as_bytes())?;
     Ok(code)
 }
 

@@ -16,7 +16,7 @@ const MOST_ENTRIES: usize = 300;
 pub struct Model {
     pub target: String,
     pub limit: Option<Duration>,
-    /// What the guide counts: `plans`, `edges`; none without a guide.
+    /// What the guide counts: `plans`, `blocks`; none without a guide.
     pub features: Option<&'static str>,
     pub figures: Figures,
     pub oracles: Vec<OracleLine>,
@@ -135,7 +135,7 @@ impl Model {
             limit: config.time,
             features: match config.guide {
                 guide::Kind::Plan => Some("plans"),
-                guide::Kind::Coverage => Some("edges"),
+                guide::Kind::Coverage => Some("blocks"),
                 guide::Kind::None => None,
             },
             figures: Figures::default(),

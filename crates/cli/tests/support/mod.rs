@@ -2,7 +2,10 @@
 
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+#[path = "../../../engine/tests/common/certificates.rs"]
+pub mod certificates;
 pub mod packages;
+pub mod served;
 pub mod traces;
 
 use std::path::{Path, PathBuf};
@@ -36,6 +39,20 @@ pub fn run(command: &mut Command) -> Said {
         stdout: String::from_utf8(output.stdout).expect("output is UTF-8"),
         stderr: String::from_utf8(output.stderr).expect("messages are UTF-8"),
     }
+}
+
+/// Runs a command of the shell, which succeeds.
+pub fn shell(command: &str) {
+    let output = std::process::Command::new("sh").args(["-ec", command]).output().expect("there is a shell");
+    assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Options of a hunt whose bugs get the same signatures in whatever order they are found: without virtual tables, whose bugs
+/// show in examples of several signatures. Writes the profile into the directory.
+pub fn without_virtual_tables(directory: &Path) -> [&'static str; 2] {
+    std::fs::write(directory.join("plain.toml"), "\"schema.module\" = 0\n")
+        .expect("a profile can be written");
+    ["--profile", "plain.toml"]
 }
 
 impl Said {

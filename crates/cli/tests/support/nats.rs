@@ -1,5 +1,7 @@
 //! A NATS server of a test's own: obtained once into the cache, on loopback, in a private directory, ended with the test.
 
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

@@ -13,6 +13,9 @@ use crate::engine::ErrorClass;
 pub struct Descriptor {
     /// The engine's name as its makers write it: `PostgreSQL`. Never inherited.
     pub title: String,
+    /// Threads and clocks of the engine make about so many places of its code new, whatever is asked.
+    #[serde(default)]
+    pub coverage_noise: usize,
     /// About how many megabytes an installed version takes.
     #[serde(default)]
     pub megabytes: u64,
@@ -98,7 +101,7 @@ pub struct ServerProgram {
     /// Variables of its environment.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
-    /// Files that are in `{home}` when it is started, by their names.
+    /// Files that are in `{home}` when it is started, by their names or paths in it.
     #[serde(default)]
     pub files: BTreeMap<String, String>,
 }

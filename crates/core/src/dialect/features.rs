@@ -50,6 +50,9 @@ pub enum Feature {
     JsonArrows,
     /// `x COLLATE c`.
     Collate,
+    /// Whole numbers, plain text, joins, groups and sets mean the same as on other engines that have this: what
+    /// `--against` another engine compares.
+    CommonSql,
     // Queries
     /// `LEFT JOIN`.
     LeftJoin,
@@ -81,6 +84,14 @@ pub enum Feature {
     Intersect,
     /// `EXCEPT`.
     Except,
+    /// The right operand of a join may be a join in parentheses.
+    NestedJoins,
+    /// `(VALUES (…)) AS d` in FROM.
+    ValuesInFrom,
+    /// `(…) AS d(c0, c1)`: a derived table may name its columns.
+    DerivedColumns,
+    /// LIMIT in a subquery of IN, ANY and ALL.
+    LimitInSubquery,
     /// Parentheses around an operand of a set operator.
     NestedCompounds,
     /// `INTERSECT ALL`.
@@ -89,6 +100,12 @@ pub enum Feature {
     ExceptAll,
     /// `f(…) OVER (…)`.
     WindowFunctions,
+    /// `WINDOW w AS (…)`.
+    NamedWindows,
+    /// `GROUPS` in the frame of a window.
+    FrameGroups,
+    /// `RANGE 1 PRECEDING` in the frame of a window.
+    FrameOffsets,
     /// `EXCLUDE` in the frame of a window.
     WindowExclude,
     /// `GROUP BY ROLLUP (…)`, `CUBE (…)`, `GROUPING SETS (…)`.
@@ -166,6 +183,8 @@ pub enum Feature {
     BareSavepoints,
     /// `INSERT … ON CONFLICT … DO …`.
     Upsert,
+    /// UPDATE and DELETE take subqueries, also ones that read the table that is changed.
+    ChangesWithSubqueries,
     /// `DELETE … RETURNING`.
     DeleteReturning,
     /// `UPDATE … RETURNING`.

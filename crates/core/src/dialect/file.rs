@@ -10,8 +10,9 @@ use serde::Deserialize;
 use super::Feature;
 use super::features::Since;
 use super::{
-    AggregateFunction, Cast, Confines, Costs, Descriptor, Dialect, Discovery, Function, IndexMethod,
-    Partitioning, Preparing, Setting, Spelling, TableOption, TypeEntry, Version, one, yes,
+    AggregateFunction, Cast, Confines, Costs, Descriptor, Dialect, Discovery, Function, IndexMethod, Module,
+    OrderedAggregate, Partitioning, Preparing, Setting, Spelling, TableFunction, TableOption, TypeEntry,
+    Version, one, yes,
 };
 use crate::catalog::{self, Repertoire};
 use crate::sql::{DataType, Kind, Name};
@@ -34,12 +35,15 @@ pub enum DialectError {
 }
 
 /// Parts of a file that say nothing about what probing an engine finds.
-const NOT_PROBED: [&str; 12] = [
+const NOT_PROBED: [&str; 15] = [
     "engine",
     "confine",
     "types",
     "table_options",
     "partitions",
+    "modules",
+    "ordered_aggregates",
+    "table_functions",
     "index_methods",
     "maintenance",
     "roundtrips",
@@ -162,6 +166,8 @@ struct File {
     collations: Vec<Name>,
     functions: Vec<Function>,
     aggregates: Vec<AggregateFunction>,
+    #[serde(default)]
+    ordered_aggregates: Vec<OrderedAggregate>,
     volatile: Vec<Name>,
     order_dependent: Vec<Name>,
     settings: Vec<Setting>,
@@ -180,6 +186,10 @@ struct File {
     table_options: Vec<TableOption>,
     #[serde(default)]
     partitions: Vec<Partitioning>,
+    #[serde(default)]
+    modules: Vec<Module>,
+    #[serde(default)]
+    table_functions: Vec<TableFunction>,
     #[serde(default)]
     clock: BTreeMap<String, usize>,
     #[serde(default)]
@@ -265,6 +275,10 @@ impl File {
             collations: self.collations,
             functions: self.functions.into_iter().filter(|f| version.reaches(&f.since)).collect(),
             aggregates: self.aggregates.into_iter().filter(|f| version.reaches(&f.since)).collect(),
+            ordered_aggregates: {
+                let reached = |aggregate: &OrderedAggregate| version.reaches(&aggregate.since);
+                self.ordered_aggregates.into_iter().filter(reached).collect()
+            },
             volatile: self.volatile,
             order_dependent: self.order_dependent,
             settings: settings(self.settings),
@@ -278,6 +292,11 @@ impl File {
                 self.table_options.into_iter().filter(reached).collect()
             },
             partitions: self.partitions,
+            modules: self.modules.into_iter().filter(|module| version.reaches(&module.since)).collect(),
+            table_functions: {
+                let reached = |function: &TableFunction| version.reaches(&function.since);
+                self.table_functions.into_iter().filter(reached).collect()
+            },
             clock: self.clock,
             preparing: self.preparing,
             costs: self.costs,

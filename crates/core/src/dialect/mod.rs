@@ -2,12 +2,14 @@
 //!
 //! Generators and oracles ask what a dialect *can* do ([`Dialect::can`]), never which one it *is*.
 
+pub mod common;
 mod confines;
 mod costs;
 mod descriptor;
 mod discovery;
 mod features;
 mod file;
+mod module;
 mod preparing;
 mod version;
 
@@ -22,6 +24,7 @@ pub use descriptor::{Databases, Descriptor, ServerProgram, TimeLimit};
 pub use discovery::Discovery;
 pub use features::{Feature, Features};
 pub use file::{DialectError, Files};
+pub use module::{FunctionColumn, Module, ModuleColumn, Search, TableArgument, TableFunction};
 pub use preparing::{ParameterType, PrepareSyntax, Preparing};
 pub use version::Version;
 
@@ -58,6 +61,8 @@ pub struct Dialect {
     pub functions: Vec<Function>,
     /// Aggregates that are always drawn.
     pub aggregates: Vec<AggregateFunction>,
+    /// Aggregates that take an ORDER BY and depend on it.
+    pub ordered_aggregates: Vec<OrderedAggregate>,
     /// Functions whose answer is not a matter of their arguments alone (SOUNDNESS 0.3).
     pub volatile: Vec<Name>,
     /// Aggregates whose answer depends on the order of rows (SOUNDNESS 0.5).
@@ -81,6 +86,10 @@ pub struct Dialect {
     pub table_options: Vec<TableOption>,
     /// How a table without keys is divided into partitions.
     pub partitions: Vec<Partitioning>,
+    /// The modules that can hold a table.
+    pub modules: Vec<Module>,
+    /// The functions that can stand in FROM.
+    pub table_functions: Vec<TableFunction>,
     /// Functions that read the clock when they are called with fewer arguments than these.
     pub clock: BTreeMap<String, usize>,
     /// How statements are prepared, and what may be a parameter of them.
@@ -116,6 +125,34 @@ pub struct Spelling {
     /// Around the number and the type of a parameter under a cast, where both are one.
     #[serde(default)]
     pub typed_param: Option<String>,
+    /// The table that a SELECT without FROM reads, where it cannot do without one.
+    #[serde(default)]
+    pub from_nothing: Option<String>,
+    /// Around the numbers of rows that a query returns and leaves out; where it is absent, LIMIT and OFFSET say so.
+    #[serde(default)]
+    pub limit: Option<LimitSpelling>,
+    /// Around several statements that run as one, where an INSERT has only one row.
+    #[serde(default)]
+    pub block: Option<String>,
+    /// Around a DROP in a text that does nothing if there is nothing to drop, where there is no IF EXISTS.
+    #[serde(default)]
+    pub drop_if_exists: Option<String>,
+    /// The function that takes the place of the operator `%`.
+    #[serde(default)]
+    pub modulo: Option<String>,
+    /// The words before a new column in ALTER TABLE.
+    #[serde(default = "Spelling::add_column")]
+    pub add_column: String,
+}
+
+/// How the number of rows is written where there is no LIMIT. OFFSET comes first there.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LimitSpelling {
+    /// Around how many rows are left out.
+    pub offset: String,
+    /// Around how many rows are returned.
+    pub limit: String,
 }
 
 impl Spelling {
@@ -130,6 +167,10 @@ impl Spelling {
     fn param() -> String {
         String::from("?{}")
     }
+
+    fn add_column() -> String {
+        String::from("ADD COLUMN")
+    }
 }
 
 impl Default for Spelling {
@@ -140,6 +181,12 @@ impl Default for Spelling {
             literals: Default::default(),
             param: Spelling::param(),
             typed_param: None,
+            from_nothing: None,
+            limit: None,
+            block: None,
+            drop_if_exists: None,
+            modulo: None,
+            add_column: Spelling::add_column(),
         }
     }
 }
@@ -220,6 +267,22 @@ pub struct AggregateFunction {
     /// How partial results over a partition are put together again; absent: they cannot be.
     #[serde(default)]
     pub combine: Option<Combine>,
+    /// The first version that has it; absent: all.
+    #[serde(default)]
+    pub since: Option<String>,
+}
+
+/// An aggregate that depends on the order of its values: `string_agg(c0, ',' ORDER BY c0)`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OrderedAggregate {
+    /// As it is called.
+    pub name: Name,
+    /// The kind of its values.
+    pub kind: Kind,
+    /// What its second argument is.
+    #[serde(default)]
+    pub separator: Option<String>,
     /// The first version that has it; absent: all.
     #[serde(default)]
     pub since: Option<String>,
@@ -443,6 +506,16 @@ impl Dialect {
     pub fn is_partitioning(&self, written: &str) -> bool {
         self.partitions.iter().any(|way| is_of_form(written, &way.form, "{column}"))
             || self.table_option(written).is_some_and(|option| option.partitions)
+    }
+
+    /// What is known of the module of a table.
+    pub fn module(&self, name: &str) -> Option<&Module> {
+        self.modules.iter().find(|module| module.name.eq_ignore_ascii_case(name))
+    }
+
+    /// What is known of a function in FROM.
+    pub fn table_function(&self, name: &str) -> Option<&TableFunction> {
+        self.table_functions.iter().find(|function| function.name.eq_ignore_ascii_case(name))
     }
 
     /// A type of which only a prefix can be a key.

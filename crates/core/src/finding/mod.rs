@@ -276,11 +276,14 @@ pub struct Finding {
     pub triage: Triage,
 }
 
-/// The other of two versions that were compared.
+/// The other of two versions or engines that were compared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Against {
     /// The target as the user named it, without credentials.
     pub target: String,
+    /// Its engine as its makers write it, if that is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<String>,
     /// The version that it says it has.
     pub engine_version: String,
     /// Which of the two is wrong, where another oracle shows that on one of them alone.

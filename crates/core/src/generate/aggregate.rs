@@ -11,6 +11,7 @@ choices! {
         NOT_BETWEEN = "having.between.not": 30,
         SMALL_COLUMN = "aggregate.small-column": 80,
         FILTER = "aggregate.filter": 12,
+        DESC = "aggregate.ordered.desc": 40,
     }
     choose {
         COMPARED: BinaryOp = "having.compare" { Eq: 1, Lt: 1, Ge: 1, Ne: 1 },
@@ -25,6 +26,7 @@ choices! {
             CountRows: 14,
             Count: 10,
             CountDistinct: 10,
+            SumDistinct: 5,
             Max: 17,
             Min: 17,
             Sum: 15,
@@ -115,6 +117,23 @@ impl Generator<'_> {
         }
     }
 
+    /// An aggregate that takes its values in the order of all that it reads (SOUNDNESS 0.5).
+    pub(super) fn ordered_aggregate(&mut self) -> Option<Expr> {
+        let dialect = self.dialect;
+        let chosen = self.rng.choose(&dialect.ordered_aggregates)?;
+        let column = self.identical(|g| g.own_column(chosen.kind))?;
+        if column.kind != chosen.kind {
+            return None;
+        }
+        let desc = self.odds(&DESC);
+        let order_by = vec![OrderItem { expr: column.expr.clone(), desc, nulls: None }];
+        let mut args = vec![column.expr];
+        args.extend(chosen.separator.iter().map(|text| Expr::text(text.clone())));
+        let name = chosen.name.clone();
+        let aggregate = Aggregate { name, distinct: false, args, order_by, filter: None };
+        Some(Expr::Aggregate(Box::new(aggregate)))
+    }
+
     /// A column of the innermost query that holds small whole numbers, as far as the state tells.
     pub(super) fn small_column(&mut self) -> Option<Expr> {
         let mut small = Vec::new();
@@ -163,14 +182,14 @@ impl Generator<'_> {
             Measure::Count | Measure::CountDistinct => ("COUNT", Vec::from_iter(counted), Kind::Int),
             Measure::Max => ("MAX", vec![self.small_number()], Kind::Int),
             Measure::Min => ("MIN", vec![self.small_number()], Kind::Int),
-            Measure::Sum => ("SUM", vec![self.small_number()], Kind::Int),
+            Measure::Sum | Measure::SumDistinct => ("SUM", vec![self.small_number()], Kind::Int),
             Measure::Average => ("AVG", vec![self.small_number()], Kind::Real),
             Measure::Variance => (*self.rng.pick(VARIANCES), vec![self.small_number()], Kind::Real),
         };
         let filtered = self.dialect.can(Feature::AggregateFilter) && self.inner == 0 && self.odds(&FILTER);
         let rules = Rules { subqueries: false, ..self.rules };
         let filter = filtered.then(|| self.under(rules, |g| g.filter(1)));
-        let distinct = chosen == Measure::CountDistinct && !args.is_empty();
+        let distinct = matches!(chosen, Measure::CountDistinct | Measure::SumDistinct) && !args.is_empty();
         let aggregate = Aggregate { name: name.into(), distinct, args, order_by: Vec::new(), filter };
         let aggregate = Expr::Aggregate(Box::new(aggregate));
         // Arithmetic on what may be large already could overflow.

@@ -24,6 +24,9 @@ choices! {
         OF_ANY_TYPE = "cell.shared.any-type": 60,
         COMPUTED = "update.expression": 35,
         UPDATE_FILTER = "update.filter": 75,
+        SECOND_COLUMN = "update.second-column": 25,
+        /// The condition of an UPDATE or DELETE may hold subqueries.
+        CHANGE_SUBQUERY = "change.subquery": 25,
         ADDED_DEFAULT = "alter.add-column.default": 50,
     }
     choose enum {
@@ -48,7 +51,7 @@ choices! {
 
 /// What may stand in the WHERE of a statement that changes a table.
 pub(super) const IN_CHANGE: Rules =
-    Rules { subqueries: false, qualified: false, identity: false, indexable: false };
+    Rules { subqueries: false, qualified: false, identity: false, outer: true, indexable: false };
 
 impl<'a> Generator<'a> {
     /// A change to the state: one statement, or a few that belong together.
@@ -106,10 +109,17 @@ impl<'a> Generator<'a> {
 
     /// A statement that changes how a table is stored, or what is known of it.
     pub fn maintenance(&mut self) -> Option<Statement> {
-        let table = self.any_table()?;
+        let table = self.stored_table()?;
         let dialect = self.dialect;
         let (before, after) = self.rng.choose(&dialect.maintenance)?.split_once("{}")?;
         Some(Statement::Raw(format!("{before}{}{after}", table.name)))
+    }
+
+    /// A table whose rows no module holds.
+    fn stored_table(&mut self) -> Option<&'a Table> {
+        let state = self.state;
+        let stored: Vec<&Table> = state.stored_tables().collect();
+        self.rng.choose(&stored).copied()
     }
 
     fn any_table(&mut self) -> Option<&'a Table> {
@@ -167,7 +177,11 @@ impl<'a> Generator<'a> {
             false => self.rng.between(1, few),
         };
         let rows = (0..count)
-            .map(|_| columns.iter().map(|column| Expr::Literal(self.cell(table, column))).collect())
+            .map(|_| {
+                let mut row: Vec<Value> = columns.iter().map(|column| self.cell(table, column)).collect();
+                in_order(&mut row, &columns);
+                row.into_iter().map(Expr::Literal).collect()
+            })
             .collect();
         // Without a word for it in INSERT itself, a violated key is passed over like this.
         let needed = or.is_none() && table.constrained;
@@ -186,7 +200,7 @@ impl<'a> Generator<'a> {
     fn upsert_update(&mut self, table: &Table) -> Option<Upsert> {
         let key = table.columns.iter().find(|column| column.unique)?;
         let changed = table.columns.iter().find(|c| !c.generated && !c.unique && !c.not_null)?;
-        if !self.dialect.can(Feature::Upsert) || !self.odds(&DO_UPDATE) {
+        if !self.dialect.can(Feature::Upsert) || table.module.is_some() || !self.odds(&DO_UPDATE) {
             return None;
         }
         let value = self.cell(table, changed);
@@ -248,6 +262,9 @@ impl<'a> Generator<'a> {
             let most = if self.odds(&SMALL_COUNT) { 8 } else { 128 };
             return Value::Int(self.rng.below(most) as i64);
         }
+        if let Some((low, high)) = column.range {
+            return self.value_within(column.ty.kind, low, high);
+        }
         let crossing = self.dialect.can(Feature::DynamicTyping) && !table.strict;
         if self.odds(&SHARED_CELL)
             && let Some(other) = self.rng.choose(&self.state.tables)
@@ -273,29 +290,53 @@ impl<'a> Generator<'a> {
             or = Some(OnConflict::Ignore);
         }
         // What nothing forgives must not be violated.
-        let changeable = |column: &&Column| !column.generated && (or.is_some() || !column.pinned);
+        let changeable = |column: &&Column| {
+            !column.generated && (or.is_some() || !column.pinned || table.module.is_some())
+        };
         let candidates: Vec<&Column> = table.columns.iter().filter(changeable).collect();
         let column = *self.rng.choose(&candidates)?;
-        let relation = self.relation_of(table);
+        let mut assignments = vec![self.assignment(table, column, or)];
+        if self.odds(&SECOND_COLUMN)
+            && let Some(other) = self.rng.choose(&candidates)
+            && other.name != column.name
+            && !column.follows
+            && !other.follows
+        {
+            assignments.push(self.assignment(table, other, or));
+        }
+        let filter = self.odds(&UPDATE_FILTER).then(|| self.change_filter(table, 1));
+        Some(Statement::Update(Update { table: table.name.clone(), or, assignments, filter }))
+    }
+
+    /// A value that an UPDATE gives a column.
+    fn assignment(&mut self, table: &Table, column: &Column, or: Option<OnConflict>) -> Assignment {
         let free = self.dialect.can(Feature::DynamicTyping)
             && !table.strict
             && !column.rowid_alias
-            && !column.counts;
+            && !column.counts
+            && column.range.is_none();
+        let relation = self.relation_of(table);
         let value = if free && self.odds(&COMPUTED) && (or.is_some() || !table.constrained) {
             self.over_table(&relation, IN_CHANGE, |g| g.value_expr(column.ty.kind, 1))
         } else {
             Expr::Literal(self.cell(table, column))
         };
-        let filter =
-            self.odds(&UPDATE_FILTER).then(|| self.over_table(&relation, IN_CHANGE, |g| g.predicate(1)));
-        let assignments = vec![Assignment { column: column.name.clone(), value }];
-        Some(Statement::Update(Update { table: table.name.clone(), or, assignments, filter }))
+        Assignment { column: column.name.clone(), value }
+    }
+
+    /// The condition of a statement that changes a table, sometimes with subqueries.
+    fn change_filter(&mut self, table: &Table, depth: usize) -> Expr {
+        let relation = self.relation_of(table);
+        let nested = self.dialect.can(Feature::ChangesWithSubqueries) && self.odds(&CHANGE_SUBQUERY);
+        match nested {
+            true => self.over_table(&relation, Rules::default(), |g| g.predicate(2)),
+            false => self.over_table(&relation, IN_CHANGE, |g| g.predicate(depth)),
+        }
     }
 
     pub(super) fn delete(&mut self) -> Option<Statement> {
         let table = self.any_table()?;
-        let relation = self.relation_of(table);
-        let filter = self.over_table(&relation, IN_CHANGE, |g| g.predicate(0));
+        let filter = self.change_filter(table, 0);
         Some(Statement::Delete(Delete { table: table.name.clone(), filter: Some(filter) }))
     }
 
@@ -306,7 +347,7 @@ impl<'a> Generator<'a> {
     }
 
     pub(super) fn alter(&mut self) -> Option<Statement> {
-        let table = self.any_table()?;
+        let table = self.stored_table()?;
         let indexed = self.state.indexes.iter().any(|index| index.table == table.name);
         if indexed && !self.dialect.can(Feature::AlterIndexed) {
             return None;
@@ -343,5 +384,19 @@ impl<'a> Generator<'a> {
             }
         };
         Some(Statement::AlterTable { table: table.name.clone(), action })
+    }
+}
+
+/// Exchanges values so that no column that follows another is less than it.
+fn in_order(row: &mut [Value], columns: &[&Column]) {
+    let number = |value: &Value| match value {
+        Value::Int(int) => Some(*int as f64),
+        Value::Real(real) => Some(*real),
+        _ => None,
+    };
+    for at in 1..row.len() {
+        if columns[at].follows && number(&row[at]) < number(&row[at - 1]) {
+            row.swap(at - 1, at);
+        }
     }
 }

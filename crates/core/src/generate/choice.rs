@@ -32,6 +32,9 @@ pub struct Choice<T: 'static> {
     slot: Slot,
 }
 
+/// No case draws more; what is drawn without a walk is never settled.
+const MOST_PENDING: usize = 100_000;
+
 /// More options than any choice has.
 const MOST_OPTIONS: usize = 32;
 
@@ -138,6 +141,23 @@ fn kebab_case(name: &str) -> String {
 pub struct Weights {
     given: Vec<Option<u32>>,
     drawn: RefCell<Vec<u64>>,
+    /// What was drawn since it was last said what became of it.
+    pending: RefCell<Vec<u32>>,
+    /// In how much that was run a choice was, in what the engine took, and in what came to a check with rows.
+    outcomes: RefCell<Vec<[u64; 3]>>,
+}
+
+/// What became of something that was drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It was not run.
+    Unused,
+    /// The engine rejected some of it.
+    Invalid,
+    /// The engine took all of it.
+    Valid,
+    /// It came to a check whose arms returned rows.
+    Checked,
 }
 
 impl Weights {
@@ -152,9 +172,36 @@ impl Weights {
         self.drawn.borrow().get(slot).copied().unwrap_or(0)
     }
 
+    /// In how much that was run a choice was, in what the engine took, and in what came to a check with rows.
+    pub(crate) fn outcome(&self, slot: usize) -> [u64; 3] {
+        self.outcomes.borrow().get(slot).copied().unwrap_or_default()
+    }
+
     /// Resets the counts.
     pub(crate) fn forget_drawn(&self) {
         self.drawn.borrow_mut().clear();
+        self.outcomes.borrow_mut().clear();
+    }
+
+    /// Says what became of all that was drawn since this was last called. A choice counts once, however often it was
+    /// drawn.
+    pub(crate) fn settle(&self, outcome: Outcome) {
+        let mut pending = self.pending.borrow_mut();
+        if outcome != Outcome::Unused {
+            pending.sort_unstable();
+            pending.dedup();
+            let mut outcomes = self.outcomes.borrow_mut();
+            for slot in pending.iter().map(|slot| *slot as usize) {
+                if outcomes.len() <= slot {
+                    outcomes.resize(slot + 1, [0; 3]);
+                }
+                let valid = matches!(outcome, Outcome::Valid | Outcome::Checked);
+                outcomes[slot][0] += 1;
+                outcomes[slot][1] += u64::from(valid);
+                outcomes[slot][2] += u64::from(outcome == Outcome::Checked);
+            }
+        }
+        pending.clear();
     }
 
     #[inline]
@@ -169,6 +216,10 @@ impl Weights {
             drawn.resize(slot + 1, 0);
         }
         drawn[slot] += 1;
+        let mut pending = self.pending.borrow_mut();
+        if pending.last() != Some(&(slot as u32)) && pending.len() < MOST_PENDING {
+            pending.push(slot as u32);
+        }
     }
 
     /// Whether it happens.

@@ -20,6 +20,9 @@ choices! {
         NULLS = "compose.ordered.nulls": 20,
         ORDERED_DISTINCT = "compose.distinct.order": 20,
         LIMIT = "compose.ordered.limit": 70,
+        OFFSET = "compose.ordered.offset": 30,
+        NAMED_WINDOW = "compose.rows.window.named": 30,
+        ORDERED_AGGREGATE = "compose.groups.ordered-aggregate": 8,
         GROUPS_FILTER = "compose.groups.filter": 65,
         HAVING = "compose.groups.having": 50,
         THIRD_BRANCH = "compose.set.third": 20,
@@ -118,12 +121,7 @@ impl Generator<'_> {
             Some(g.finish_body(body))
         });
         let query = body?;
-        let mut first = &query.body;
-        while let Body::Compound { left, .. } = first {
-            first = left;
-        }
-        let shape = Query { with: query.with.clone(), ..first.clone().into() };
-        let columns: Arc<Vec<Column>> = Arc::new(self.state.columns_of(&shape, self.dialect));
+        let columns: Arc<Vec<Column>> = Arc::new(self.state.columns_of(&query, self.dialect));
         Some(self.derived_from(query, columns))
     }
 
@@ -152,9 +150,23 @@ impl Generator<'_> {
         if self.dialect.can(Feature::WindowFunctions) && self.odds(&WINDOW) {
             items.extend(self.window());
         }
+        let windows = self.named_windows(&mut items);
         let filter = self.odds(&ROWS_FILTER).then(|| self.composed_filter());
         let items = items.into_iter().map(SelectItem::from).collect();
-        Some(Select { items, from, filter, ..Select::default() })
+        Some(Select { items, from, filter, windows, ..Select::default() })
+    }
+
+    /// Gives a window a name, now and then.
+    fn named_windows(&mut self, items: &mut [Expr]) -> Vec<NamedWindow> {
+        let Some(Expr::Window(window)) = items.last_mut() else { return Vec::new() };
+        if !self.dialect.can(Feature::NamedWindows) || !self.odds(&NAMED_WINDOW) {
+            return Vec::new();
+        }
+        let name = Name::from("w0");
+        match std::mem::replace(&mut window.over, Over::Named(name.clone())) {
+            Over::Spec(spec) => vec![NamedWindow { name, spec }],
+            Over::Named(_) => Vec::new(),
+        }
     }
 
     /// Rows: perhaps distinct, ordered, cut off or locked.
@@ -199,6 +211,7 @@ impl Generator<'_> {
         }
         if !distinct && self.odds(&LIMIT) {
             query.limit = Some(Expr::int(self.rng.below(4) as i64));
+            query.offset = self.odds(&OFFSET).then(|| Expr::int(self.rng.below(3) as i64));
         }
         Some(query)
     }
@@ -222,6 +235,9 @@ impl Generator<'_> {
         let mut items: Vec<Expr> = keys.clone();
         for _ in 0..self.rng.between(1, 2) {
             items.push(self.measure().0);
+        }
+        if self.odds(&ORDERED_AGGREGATE) {
+            items.extend(self.ordered_aggregate());
         }
         let having = (!keys.is_empty() && self.odds(&HAVING)).then(|| self.measured_condition());
         let items = items.into_iter().map(SelectItem::from).collect();
@@ -263,7 +279,7 @@ impl Generator<'_> {
         self.choose(&ORDER_OP)
     }
 
-    fn composed_set(&mut self) -> Option<Query> {
+    pub(super) fn composed_set(&mut self) -> Option<Query> {
         let body = self.set_body()?;
         Some(self.finish_body(body))
     }
@@ -336,6 +352,13 @@ impl Generator<'_> {
 
     /// A condition for WHERE, rich in what can be widened or narrowed.
     pub(super) fn composed_filter(&mut self) -> Expr {
+        match self.search() {
+            Some(search) => search.and(self.composed_test()),
+            None => self.composed_test(),
+        }
+    }
+
+    fn composed_test(&mut self) -> Expr {
         let simple = self.composed_condition();
         let truth = self.dialect.can(Feature::IsTruth);
         match self.choose_or(&FILTER, Filter::Plain, |filter| filter != Filter::Truth || truth) {

@@ -97,6 +97,7 @@ mod tests {
             columns,
             constraints: Vec::new(),
             options: Vec::new(),
+            module: None,
             query: None,
         };
         state.apply(&Statement::CreateTable(create), &dialect);

@@ -106,7 +106,8 @@ impl Generator<'_> {
 
     /// A column in scope, of the kind if there is one; sometimes a column of an outer query.
     pub(crate) fn column(&mut self, kind: Kind) -> Option<Drawn> {
-        let from = if self.inner > 0 && self.odds(&OUTER_COLUMN) { 0 } else { self.inner };
+        let from =
+            if self.inner > 0 && self.rules.outer && self.odds(&OUTER_COLUMN) { 0 } else { self.inner };
         self.column_from(from, kind)
     }
 
@@ -165,6 +166,10 @@ impl Generator<'_> {
 
     /// A constant, mostly one that some column in scope has held.
     pub(crate) fn constant(&mut self, kind: Kind) -> Expr {
+        // Where operands are not converted, only NULL goes with a value of which no kind is known.
+        if kind == Kind::Any && self.dialect.is_typed() {
+            return Expr::null();
+        }
         if self.odds(&KNOWN_CONSTANT) && !self.scope.is_empty() {
             for _ in 0..3 {
                 let relation = self.rng.pick(&self.scope);

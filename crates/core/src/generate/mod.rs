@@ -12,6 +12,8 @@ mod choice;
 mod compose;
 pub mod cost;
 mod expr;
+mod module;
+mod nested;
 mod operation;
 mod plan;
 pub mod policy;
@@ -27,7 +29,7 @@ mod window;
 
 pub(crate) use change::CHANGE_FIRST;
 pub(crate) use choice::choices;
-pub use choice::{Choice, Listed, Named, Odds, Weights};
+pub use choice::{Choice, Listed, Named, Odds, Outcome, Weights};
 pub use operation::Luck;
 pub use plan::Stage;
 pub use policy::Policy;
@@ -42,11 +44,13 @@ pub(crate) fn every_choice() -> impl Iterator<Item = &'static dyn Named> {
     let files = [
         plan::CHOICES,
         schema::CHOICES,
+        module::CHOICES,
         values::CHOICES,
         change::CHOICES,
         rows::CHOICES,
         alone::CHOICES,
         query::CHOICES,
+        nested::CHOICES,
         recursion::CHOICES,
         compose::CHOICES,
         window::CHOICES,
@@ -94,13 +98,15 @@ pub struct Rules {
     /// Only columns whose equal values are identical, and no COLLATE: for what is deduplicated or
     /// grouped, where the engine may return any of several equal values (SOUNDNESS 0.8).
     pub identity: bool,
+    /// Columns of enclosing queries may appear.
+    pub outer: bool,
     /// Only functions that may stand in an index, a CHECK or a generated column.
     pub indexable: bool,
 }
 
 impl Default for Rules {
     fn default() -> Self {
-        Rules { subqueries: true, qualified: true, identity: false, indexable: false }
+        Rules { subqueries: true, qualified: true, identity: false, outer: true, indexable: false }
     }
 }
 

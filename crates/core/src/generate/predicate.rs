@@ -17,6 +17,7 @@ choices! {
         ESCAPE = "expr.pattern.escape": 6,
         NOT_LIKE = "expr.pattern.not": 25,
         NOT_IN_QUERY = "expr.in-query.not": 30,
+        ROW_IN_QUERY = "expr.in-query.row": 12,
         NOT_EXISTS = "expr.exists.not": 30,
         CONSTANT_IN_ROW = "expr.row.constant": 60,
         /// Two conditions of which an optimizer derives a third.
@@ -259,7 +260,26 @@ impl Generator<'_> {
         Expr::text(letters.into_iter().collect::<String>())
     }
 
+    /// `(a, b) IN (SELECT c, d …)`.
+    fn row_in_query(&mut self, depth: usize) -> Expr {
+        let (first, second) = (self.left_operand(0), self.left_operand(0));
+        let kinds = [first.kind, second.kind];
+        let query = self.subquery_of(depth, |g, _| {
+            let mut item = |kind| match g.own_column(kind) {
+                Some(column) if column.kind == kind => column.expr,
+                _ => g.constant(kind),
+            };
+            kinds.map(|kind| SelectItem::from(item(kind))).into()
+        });
+        let expr = Box::new(Expr::Row(vec![first.expr, second.expr]));
+        Expr::InQuery { expr, query: Box::new(query), negated: self.odds(&NOT_IN_QUERY) }
+    }
+
     pub(super) fn in_query(&mut self, depth: usize) -> Expr {
+        let rows = self.dialect.can(Feature::RowValues) && self.dialect.can(Feature::CorrelatedIn);
+        if rows && self.odds(&ROW_IN_QUERY) {
+            return self.row_in_query(depth);
+        }
         let Drawn { expr, kind, .. } = self.left_operand(depth);
         let query = if self.dialect.can(Feature::CorrelatedIn) {
             self.column_query(kind, depth)

@@ -5,17 +5,19 @@ use std::sync::Arc;
 use super::{Drawn, Generator, Rules, choices};
 use crate::dialect::Feature;
 use crate::sql::*;
-use crate::state::{Column, Relation, Table};
+use crate::state::{Column, Index, Relation, Table};
 
 choices! {
     odds {
         /// Relations of a FROM are separated by commas rather than joined.
         COMMA = "query.comma": 30,
         LATERAL = "query.lateral": 12,
-        ON_SHARED = "query.join-on.shared": 8,
+        ON_SHARED = "query.join-on.shared": 15,
         PADDED = "query.padding-filter.is-null": 60,
         DERIVED = "query.derived": 9,
         NOT_INDEXED = "query.not-indexed": 3,
+        INDEXED_BY = "query.indexed-by": 2,
+        TABLE_FUNCTION = "query.table-function": 4,
         RECURSIVE = "query.derived.recursive": 20,
         COMMON_TABLE = "query.derived.cte": 35,
         MATERIALIZATION = "query.cte.materialization": 40,
@@ -25,6 +27,9 @@ choices! {
         MATCHING = "query.join.matching": 65,
         SELECTED_COLUMN = "query.item.column": 75,
         GROUPED = "query.relation.grouped": 15,
+        /// A view or derived table is DISTINCT or a compound.
+        DISTINCT_RELATION = "query.relation.distinct": 7,
+        SET_RELATION = "query.relation.set": 7,
         WINDOW = "query.relation.window": 7,
         RELATION_COLUMN = "query.relation.column": 75,
         RELATION_FILTER = "query.relation.filter": 25,
@@ -38,9 +43,9 @@ choices! {
     }
     choose enum {
         RELATIONS: Relations = "query.relations" { One: 5, Two: 4, Most: 1 },
-        JOIN_ON: Condition = "query.join-on" { Selective: 9, Any: 1 },
+        JOIN_ON: Condition = "query.join-on" { Selective: 6, Any: 2, OneTable: 2 },
         SELECTIVE: Selective = "query.join-on.selective" { And: 1, Or: 1, Plain: 8 },
-        UNMATCHED: Unmatched = "query.join.unmatched" { Constant: 1, True: 2, Filter: 9 },
+        UNMATCHED: Unmatched = "query.join.unmatched" { Constant: 1, True: 2, Filter: 7, OneTable: 4 },
         SCALAR: Scalar = "query.scalar" { Min: 1, Max: 1, Count: 1 },
     }
 }
@@ -72,6 +77,11 @@ impl<'a> Generator<'a> {
             }
             if comma && self.rules.subqueries && self.dialect.can(Feature::Lateral) && self.odds(&LATERAL) {
                 tables.push(self.lateral());
+            } else if comma
+                && self.odds(&TABLE_FUNCTION)
+                && let Some(function) = self.table_function(true)
+            {
+                tables.push(function);
             } else if comma {
                 tables.push(self.relation());
             } else if let Some(left) = tables.pop() {
@@ -97,6 +107,7 @@ impl<'a> Generator<'a> {
         JoinOn::On(match self.choose(&JOIN_ON) {
             Condition::Selective => self.selective_condition(before).unwrap_or_else(|| self.join_condition()),
             Condition::Any => self.join_condition(),
+            Condition::OneTable => self.one_table_condition(),
         })
     }
 
@@ -170,20 +181,46 @@ impl<'a> Generator<'a> {
     }
 
     /// Puts one more relation in scope.
-    fn relation(&mut self) -> TableRef {
+    pub(super) fn relation(&mut self) -> TableRef {
         if self.rules.subqueries && self.odds(&DERIVED) {
             return self.derived();
+        }
+        if self.odds(&TABLE_FUNCTION)
+            && let Some(function) = self.table_function(false)
+        {
+            return function;
+        }
+        if let Some(values) = self.values() {
+            return values;
         }
         let table = self.affordable_table();
         let taken = self.scope.iter().any(|relation| relation.alias == table.name);
         let alias = taken.then(|| self.fresh_name('a'));
-        let hint = (!table.is_view && self.dialect.can(Feature::IndexHints) && self.odds(&NOT_INDEXED))
-            .then_some(IndexHint::NotIndexed);
+        let hint = self.index_hint(table);
         self.scope.push(Relation {
             alias: alias.clone().unwrap_or_else(|| table.name.clone()),
             columns: table.columns.clone(),
         });
         TableRef::Table { name: table.name.clone(), alias, hint }
+    }
+
+    /// Which index to use, where a query may say that. A partial index cannot be used for every query.
+    fn index_hint(&mut self, table: &Table) -> Option<IndexHint> {
+        if table.is_view || table.module.is_some() || !self.dialect.can(Feature::IndexHints) {
+            return None;
+        }
+        if self.odds(&NOT_INDEXED) {
+            return Some(IndexHint::NotIndexed);
+        }
+        if !self.odds(&INDEXED_BY) {
+            return None;
+        }
+        let whole = |index: &&Index| {
+            let definition = index.definition.as_ref();
+            index.table == table.name && definition.is_some_and(|index| index.filter.is_none())
+        };
+        let usable: Vec<&Index> = self.state.indexes.iter().filter(whole).collect();
+        self.rng.choose(&usable).map(|index| IndexHint::IndexedBy(index.name.clone()))
     }
 
     /// A table, a small one if the FROM being generated is large already.
@@ -259,7 +296,9 @@ impl<'a> Generator<'a> {
     /// A relation joined to one more.
     pub fn joined(&mut self, left: TableRef) -> TableRef {
         let natural_possible = self.relations().len() == 1;
-        let right = self.relation();
+        let nested = self.nested_join();
+        let is_nested = nested.is_some();
+        let right = nested.unwrap_or_else(|| self.relation());
         let dialect = self.dialect;
         let can = |feature| dialect.can(feature);
         use JoinKind::*;
@@ -269,6 +308,9 @@ impl<'a> Generator<'a> {
             Full => can(Feature::FullJoin),
             Inner | Cross => true,
         });
+        if kind == Full && is_nested && !can(Feature::FullJoinAnyhow) {
+            kind = Left;
+        }
         if kind == Cross {
             return TableRef::join(kind, left, right, JoinOn::Nothing);
         }
@@ -334,7 +376,15 @@ impl<'a> Generator<'a> {
             Unmatched::True if self.dialect.is_typed() => Expr::Literal(Value::Bool(true)),
             Unmatched::True => Expr::int(1),
             Unmatched::Filter => self.filter(2),
+            Unmatched::OneTable => self.one_table_condition(),
         }
+    }
+
+    /// A condition on one of the relations alone.
+    fn one_table_condition(&mut self) -> Expr {
+        let relation = self.rng.pick(&self.scope[self.inner..]).clone();
+        let rules = Rules { subqueries: false, ..self.rules };
+        self.within(vec![relation], |g| g.under(rules, |g| g.filter(1)))
     }
 
     /// A column of the newest relation and one before it, if a few draws find any: such as share a value.
@@ -383,12 +433,23 @@ impl<'a> Generator<'a> {
         Query { with, ..Query::select(select) }
     }
 
-    /// A query for a view or a derived table, its items named. Never a compound and
+    /// A query for a view or a derived table, its items named. Where types are dynamic never a compound and
     /// never DISTINCT: the affinity of their columns is not defined (SOUNDNESS 1).
     pub(super) fn relation_query(&mut self, max_relations: usize) -> Query {
+        let typed = !self.dialect.can(Feature::DynamicTyping);
+        if typed
+            && self.odds(&SET_RELATION)
+            && let Some(query) = self.composed_set()
+        {
+            return query;
+        }
+        self.scope.truncate(self.inner);
         let from = self.from_clause(max_relations).map(|from| from.tables).unwrap_or_default();
         if self.odds(&GROUPED) && !from.is_empty() {
             return self.grouped_relation(from);
+        }
+        if typed && self.odds(&DISTINCT_RELATION) {
+            return self.distinct_relation(from);
         }
         let mut items = Vec::new();
         for at in 0..self.rng.between(1, 3) {
@@ -409,6 +470,17 @@ impl<'a> Generator<'a> {
         self.finish(Select { items, from, filter, ..Select::default() })
     }
 
+    fn distinct_relation(&mut self, from: Vec<TableRef>) -> Query {
+        let mut items = Vec::new();
+        for at in 0..self.rng.between(1, 2) {
+            let column = self.identical(|g| g.own_column(Kind::Any));
+            let expr = column.map_or_else(|| Expr::int(1), |column| column.expr);
+            items.push(SelectItem::Expr { expr, alias: Some(Name::from(format!("c{at}"))) });
+        }
+        let filter = self.odds(&RELATION_FILTER).then(|| self.filter(1));
+        self.finish(Select { distinct: true, items, from, filter, ..Select::default() })
+    }
+
     fn grouped_relation(&mut self, from: Vec<TableRef>) -> Query {
         let key = self.under(Rules { identity: true, ..self.rules }, |g| g.column(Kind::Any));
         let mut items = vec![SelectItem::Expr { expr: Expr::count_rows(), alias: Some("c0".into()) }];
@@ -418,17 +490,6 @@ impl<'a> Generator<'a> {
             group_by.push(key.expr);
         }
         self.finish(Select { items, from, group_by, ..Select::default() })
-    }
-
-    /// A subquery of one column, which may look at the rows around it.
-    pub(super) fn column_query(&mut self, kind: Kind, depth: usize) -> Query {
-        self.subquery(depth, |g, depth| {
-            let item = match g.column(kind) {
-                Some(column) => column.expr,
-                None => g.value_expr(kind, depth),
-            };
-            SelectItem::from(item)
-        })
     }
 
     /// A subquery of one value: always an aggregate, since which row a plain one returns is not defined.
@@ -460,21 +521,20 @@ impl<'a> Generator<'a> {
         depth: usize,
         item: impl FnOnce(&mut Self, usize) -> SelectItem,
     ) -> Query {
+        self.subquery_of(depth, |g, depth| vec![item(g, depth)])
+    }
+
+    /// A subquery of these items over a FROM of its own, which may look at the rows around it.
+    pub(super) fn subquery_of(
+        &mut self,
+        depth: usize,
+        items: impl FnOnce(&mut Self, usize) -> Vec<SelectItem>,
+    ) -> Query {
         let depth = depth.saturating_sub(1);
         let outer = self.scope.len();
         let inner = std::mem::replace(&mut self.inner, outer);
-        // One table: nested FROMs cost the engine most and find least.
-        let product = self.product;
-        let table = self.affordable_table();
-        self.product = product;
-        let taken = self.scope.iter().any(|relation| relation.alias == table.name);
-        let alias = taken.then(|| self.fresh_name('a'));
-        self.scope.push(Relation {
-            alias: alias.clone().unwrap_or_else(|| table.name.clone()),
-            columns: table.columns.clone(),
-        });
-        let from = vec![TableRef::Table { name: table.name.clone(), alias, hint: None }];
-        let items = vec![item(self, depth)];
+        let from = vec![self.subquery_from()];
+        let items = items(self, depth);
         let filter = self.odds(&SUBQUERY_FILTER).then(|| self.predicate(depth));
         self.scope.truncate(outer);
         self.inner = inner;

@@ -71,7 +71,11 @@ impl<'a> Generator<'a> {
         let rows = (0..self.rng.between(1, 3))
             .map(|_| {
                 let mut value = |column: &&Column| {
-                    if column.rowid_alias || column.counts || self.odds(&LITERAL_CELL) {
+                    if column.rowid_alias
+                        || column.counts
+                        || column.range.is_some()
+                        || self.odds(&LITERAL_CELL)
+                    {
                         return Expr::Literal(self.cell(table, column));
                     }
                     self.value_expr(column.ty.kind, 2)
@@ -115,7 +119,7 @@ impl<'a> Generator<'a> {
             Self::written_columns(table).into_iter().filter(|c| !c.unique && !c.rowid_alias).collect();
         let column = *self.rng.choose(&columns)?;
         let relation = self.relation_of(table);
-        let value = if column.counts || self.odds(&LITERAL_UPDATE) {
+        let value = if column.counts || column.range.is_some() || self.odds(&LITERAL_UPDATE) {
             Expr::Literal(self.cell(table, column))
         } else {
             self.over_table(&relation, IN_CHANGE, |g| g.value_expr(column.ty.kind, 2))

@@ -46,7 +46,8 @@ choices! {
 }
 
 /// What may stand in a key, a CHECK or a generated column.
-const IN_SCHEMA: Rules = Rules { subqueries: false, qualified: false, identity: false, indexable: true };
+const IN_SCHEMA: Rules =
+    Rules { subqueries: false, qualified: false, identity: false, outer: true, indexable: true };
 
 /// What a table is going to be, decided before its columns are drawn.
 struct Design {
@@ -65,6 +66,9 @@ enum PrimaryKey {
 impl<'a> Generator<'a> {
     /// The statements that make a table, sometimes one in partitions.
     pub(super) fn create_table(&mut self) -> Vec<Statement> {
+        if let Some(create) = self.module_table() {
+            return vec![Statement::CreateTable(create)];
+        }
         let mut create = self.table();
         let mut made = Vec::new();
         if self.odds(&PARTITIONED)
@@ -130,7 +134,7 @@ impl<'a> Generator<'a> {
         let mut options: Vec<Name> = designed.map(|option| option.name.clone()).collect();
         options.extend(self.table_option(&columns));
         let temporary = self.dialect.can(Feature::TempTables) && self.odds(&TEMPORARY);
-        CreateTable { name, temporary, columns, constraints, options, query: None }
+        CreateTable { name, temporary, columns, constraints, options, module: None, query: None }
     }
 
     /// How a table of these columns is stored, if not as usual.
@@ -217,7 +221,7 @@ impl<'a> Generator<'a> {
                 constraints.push(ColumnConstraint::Check(never_negative(&name)));
             }
             if self.odds(&REFERENCES)
-                && let Some(parent) = self.state.base_tables().next()
+                && let Some(parent) = self.state.stored_tables().next()
                 && self.dialect.can(Feature::ForeignKeys)
             {
                 let (table, column) = (parent.name.clone(), parent.columns[0].name.clone());
@@ -324,7 +328,7 @@ impl<'a> Generator<'a> {
             return None;
         }
         let fits = |table: &&Table| !unique || (table.rows == 0 && !table.partitioned);
-        let tables: Vec<_> = self.state.base_tables().filter(fits).collect();
+        let tables: Vec<_> = self.state.stored_tables().filter(fits).collect();
         let table = *self.rng.choose(&tables)?;
         self.index_on(table, unique).map(Statement::CreateIndex)
     }
@@ -334,7 +338,8 @@ impl<'a> Generator<'a> {
         if !self.dialect.can(Feature::Indexes) {
             return None;
         }
-        let read = self.state.base_tables_of(query);
+        let mut read = self.state.base_tables_of(query);
+        read.retain(|table| table.module.is_none());
         let table = *self.rng.choose(&read)?;
         let unique = self.dialect.can(Feature::UniqueKeys) && !table.partitioned && self.odds(&INDEX_UNIQUE);
         self.index_on(table, unique)

@@ -64,6 +64,11 @@ const REALS: &[f64] = &[
     5e-324,
 ];
 
+/// Longer than what engines keep in place.
+const LONG: &str = "abcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabc\
+                    abcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabc\
+                    abcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabc";
+
 const TEXTS: &[&str] = &[
     "",
     "a",
@@ -98,6 +103,11 @@ const TEXTS: &[&str] = &[
     "É",
     "ß",
     "x'61'",
+    "日本",
+    "😀",
+    "a😀b",
+    "e\u{301}",
+    LONG,
     "0x1F",
     "+1",
     "NaN",

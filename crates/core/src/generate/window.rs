@@ -25,6 +25,9 @@ choices! {
         FROM_START = "window.frame.from-start": 65,
         TO_END = "window.frame.to-end": 50,
         EXCLUDE = "window.frame.exclude": 25,
+        GROUPS = "window.frame.groups": 25,
+        /// A frame by distances between values.
+        OFFSETS = "window.frame.offsets": 15,
     }
     choose {
         NULLS_ORDER: NullsOrder = "window.nulls.order" { First: 1, Last: 1 },
@@ -46,7 +49,11 @@ impl Generator<'_> {
             return Some(window);
         }
         let partition = self.identical(|g| g.own_column(Kind::Any)).filter(|_| self.odds(&PARTITION));
-        let key = self.identical(|g| g.own_column(Kind::Any))?.expr;
+        let mut key = self.identical(|g| g.own_column(Kind::Any))?.expr;
+        let distant = self.dialect.can(Feature::FrameOffsets) && self.odds(&OFFSETS);
+        let distant = distant.then(|| self.small_column()).flatten();
+        let by_distance = distant.is_some();
+        key = distant.unwrap_or(key);
         let ranks = ["RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST"];
         let (function, needs_order) = match self.choose(&FUNCTION) {
             Function::Rank => {
@@ -64,7 +71,7 @@ impl Generator<'_> {
                 _ => return None,
             },
         };
-        let ordered = needs_order || self.odds(&ORDER);
+        let ordered = needs_order || by_distance || self.odds(&ORDER);
         let nulls = self.dialect.can(Feature::NullsOrder) && self.odds(&NULLS);
         let order =
             OrderItem { expr: key, desc: self.odds(&DESC), nulls: nulls.then(|| self.choose(&NULLS_ORDER)) };
@@ -72,7 +79,11 @@ impl Generator<'_> {
             partition_by: partition.into_iter().map(|column| column.expr).collect(),
             order_by: if ordered { vec![order] } else { Vec::new() },
             // A rank looks at the whole partition; some engines refuse to be told otherwise.
-            frame: if function.args.is_empty() && needs_order { None } else { self.frame() },
+            frame: match function.args.is_empty() && needs_order {
+                true => None,
+                false if by_distance => Some(self.frame_of(FrameUnit::Range)),
+                false => self.frame(ordered),
+            },
         };
         Some(Expr::Window(Box::new(Window { function, over: Over::Spec(spec) })))
     }
@@ -86,9 +97,11 @@ impl Generator<'_> {
     /// A window over rows in a total order.
     fn window_without_peers(&mut self) -> Option<Expr> {
         let keys = self.total_order()?;
-        let function = match self.odds(&OF_CATALOG) {
-            true => self.window_of_catalog()?,
-            false => match self.exact_aggregate().0 {
+        // Without a catalog there are still aggregates.
+        let of_catalog = self.odds(&OF_CATALOG).then(|| self.window_of_catalog()).flatten();
+        let function = match of_catalog {
+            Some(function) => function,
+            None => match self.exact_aggregate().0 {
                 Expr::Aggregate(aggregate) => *aggregate,
                 _ => return None,
             },
@@ -101,7 +114,7 @@ impl Generator<'_> {
         // What numbers rows or looks at a distance sees the whole partition.
         let is = |names: &[&str]| names.iter().any(|name| function.name.eq_ignore_ascii_case(name));
         let framed = is(&["COUNT", "SUM", "MIN", "MAX", "FIRST_VALUE", "LAST_VALUE", "NTH_VALUE"]);
-        let frame = if framed && self.odds(&ROWS) { Some(self.frame_of_rows()) } else { None };
+        let frame = if framed && self.odds(&ROWS) { Some(self.frame_of(FrameUnit::Rows)) } else { None };
         let partition_by = partition.into_iter().map(|column| column.expr).collect();
         let spec = WindowSpec { partition_by, order_by, frame };
         Some(Expr::Window(Box::new(Window { function, over: Over::Spec(spec) })))
@@ -144,8 +157,8 @@ impl Generator<'_> {
         Some(Aggregate::new(entry.name.clone(), args))
     }
 
-    /// A frame of so many rows before and behind.
-    fn frame_of_rows(&mut self) -> Frame {
+    /// A frame of so many rows before and behind, or groups of them, or so far away.
+    fn frame_of(&mut self, unit: FrameUnit) -> Frame {
         use FrameBound::*;
         let some = |g: &mut Self| Box::new(Expr::int(g.rng.between(1, 2) as i64));
         let start = match self.choose(&ROWS_START) {
@@ -158,14 +171,17 @@ impl Generator<'_> {
             RowsEnd::Offset => Following(some(self)),
             RowsEnd::CurrentRow => CurrentRow,
         };
-        Frame { unit: FrameUnit::Rows, start, end, exclude: None }
+        Frame { unit, start, end, exclude: None }
     }
 
     /// A frame that begins and ends between peers.
-    fn frame(&mut self) -> Option<Frame> {
+    fn frame(&mut self, ordered: bool) -> Option<Frame> {
         use FrameBound::*;
         if !self.odds(&FRAME) {
             return None;
+        }
+        if ordered && self.dialect.can(Feature::FrameGroups) && self.odds(&GROUPS) {
+            return Some(self.frame_of(FrameUnit::Groups));
         }
         let start = if self.odds(&FROM_START) { UnboundedPreceding } else { CurrentRow };
         let end = if self.odds(&TO_END) { UnboundedFollowing } else { CurrentRow };

@@ -27,6 +27,10 @@ pub struct Corpus {
     shown: Vec<u32>,
     /// How many features were seen at all.
     seen: usize,
+    /// Each feature is shown once, by the first database that has it: how many others would is a guess.
+    sees_once: bool,
+    /// How many databases were looked at.
+    databases: u32,
 }
 
 struct Held {
@@ -34,9 +38,16 @@ struct Held {
     statements: u32,
     /// How often it was chosen.
     chosen: u32,
+    /// How many databases had been looked at when it was kept.
+    found: u32,
 }
 
 impl Corpus {
+    /// One without entries. `sees_once`: each feature is shown once, by the first database that has it.
+    pub fn new(sees_once: bool) -> Corpus {
+        Corpus { sees_once, ..Corpus::default() }
+    }
+
     /// How many entries it has.
     pub fn len(&self) -> usize {
         self.entries.len()
@@ -54,6 +65,7 @@ impl Corpus {
 
     /// Records what a database showed; returns what is new.
     pub fn note(&mut self, features: &mut Vec<Feature>) -> Vec<Feature> {
+        self.databases = self.databases.saturating_add(1);
         features.sort_unstable();
         features.dedup();
         let mut new = Vec::new();
@@ -94,7 +106,7 @@ impl Corpus {
             }
         }
         let statements = (entry.setup.len() + entry.queries.len()) as u32;
-        self.entries.push(Held { entry, statements, chosen: 0 });
+        self.entries.push(Held { entry, statements, chosen: 0, found: self.databases.max(1) });
     }
 
     /// An entry to mutate: preferably one with rare features, and one that was not chosen often.
@@ -110,6 +122,9 @@ impl Corpus {
         let shown = |feature: &Feature| self.shown(*feature);
         // What was given shows nothing of its own yet, and is as good as what few databases show.
         let rarest = held.entry.features.iter().map(shown).min().unwrap_or(8);
+        // What took n databases to show up is shown by about one in n.
+        let is_guess = self.sees_once && !held.entry.features.is_empty();
+        let rarest = if is_guess { self.databases / held.found } else { rarest };
         let rarity = 200_000 / (10 + rarest.min(10_000));
         // What is small is quickly made, and leaves room for changes.
         1 + rarity / (1 + held.chosen.min(1_000)) / (10 + held.statements)
@@ -137,6 +152,19 @@ mod tests {
         assert_eq!(corpus.seen(), 3);
         corpus.add(entry(&[7]));
         assert_eq!((corpus.note(&mut vec![7]), corpus.seen()), (Vec::new(), 4));
+    }
+
+    #[test]
+    fn what_was_found_late_is_rare() {
+        let mut corpus = Corpus::new(true);
+        corpus.note(&mut vec![1]);
+        corpus.add(entry(&[1]));
+        (0..4_000).for_each(|_| drop(corpus.note(&mut Vec::new())));
+        corpus.note(&mut vec![2]);
+        corpus.add(entry(&[2]));
+        let mut rng = Rng::new(1);
+        let late = (0..20).filter(|_| corpus.choose(&mut rng).unwrap().features == [2]).count();
+        assert!(late > 14, "{late} of 20");
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! Learning from what ran: what counts as new ([`Guide`]), and what is kept of it ([`corpus`]).
 //!
-//! The guide looks at a database with all its queries at once. If it showed something that no database did before,
-//! the smallest part that still shows it is kept. Other databases are made by mutating what was kept
-//! ([`crate::mutate`]).
+//! If a database with its queries shows something that none did before, the part of it that does is kept. Other databases
+//! are made by mutating what was kept ([`crate::mutate`]).
 
 mod code;
 pub mod corpus;
@@ -11,7 +10,7 @@ mod shape;
 
 use serde::{Deserialize, Serialize};
 
-pub use code::Code;
+pub use code::{Code, Counter};
 pub use corpus::{Corpus, Entry};
 pub use plans::Plans;
 
@@ -20,15 +19,17 @@ use crate::session::Session;
 use crate::sql::Query;
 use crate::state::State;
 
-/// Something that can be new: an edge of the engine's code, a step of a plan. Below [`FEATURES`].
+/// Something that can be new: a place in the engine's code, a step of a plan. Below [`FEATURES`].
 pub type Feature = u32;
 
-/// Enough for every edge of SQLite's code; steps of plans are hashed into it.
-pub const FEATURES: usize = 1 << 20;
+/// Enough for every basic block of the largest engine.
+pub const FEATURES: usize = 1 << 24;
 
-/// What counts as new.
+/// What counts as new. There are two kinds of guides: those that look at queries, and those that see what the engine did
+/// meanwhile. The latter see everything only once, so what is new is known right after the statement that made it, and
+/// running that again would not show it.
 pub trait Guide {
-    /// Whether it looks at queries one by one, rather than at what the engine counted meanwhile.
+    /// Whether it looks at queries one by one, rather than at what the engine did meanwhile.
     fn looks_at_queries(&self) -> bool {
         false
     }
@@ -43,15 +44,20 @@ pub trait Guide {
         Ok(Vec::new())
     }
 
-    /// Adds what the engine counted since this was called last; it may name a feature more than once.
-    fn take(&mut self, _session: &mut Session, _seen: &mut Vec<Feature>) {}
+    /// Adds what the engine showed for the first time since this was called last.
+    fn take(&mut self, _seen: &mut Vec<Feature>) {}
+
+    /// A database with fewer new features is not kept for them.
+    fn least(&self) -> usize {
+        1
+    }
 }
 
 /// The guides by the names that users type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// Edges of the engine's code, where it is instrumented.
+    /// Places in the engine's code.
     Coverage,
     /// Steps of the engine's plans.
     Plan,
@@ -60,19 +66,10 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What looks at databases for it; nothing for [`Kind::None`].
-    pub fn guide(self) -> Option<Box<dyn Guide>> {
-        match self {
-            Kind::Coverage => Some(Box::new(Code)),
-            Kind::Plan => Some(Box::new(Plans::default())),
-            Kind::None => None,
-        }
-    }
-
     /// What its features are called.
     pub fn features(self) -> &'static str {
         match self {
-            Kind::Coverage => "code edges",
+            Kind::Coverage => "code blocks",
             Kind::Plan => "plan steps",
             Kind::None => "nothing",
         }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::shape::Shapes;
-use super::{FEATURES, Feature, Guide};
+use super::{Feature, Guide};
 use crate::engine::Trouble;
 use crate::session::Session;
 use crate::sql::Query;
@@ -82,13 +82,16 @@ fn steps(line: &str) -> Vec<(usize, String)> {
     steps
 }
 
+/// Shapes of steps are hashed to numbers below this.
+const SHAPES: usize = 1 << 20;
+
 fn feature(parts: &[&str]) -> Feature {
     let bytes = parts.iter().flat_map(|part| part.bytes().chain([b'\n']));
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     });
     // The upper half has mixed best.
-    ((hash >> 32) as usize % FEATURES) as Feature
+    ((hash >> 32) as usize % SHAPES) as Feature
 }
 
 /// A step without what belongs to the example: names and numbers (objects of ours have a letter and a number for a

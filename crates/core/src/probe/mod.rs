@@ -519,6 +519,7 @@ impl<'s, 'e> Prober<'s, 'e> {
             columns,
             constraints: Vec::new(),
             options: suffix.map(|suffix| Name::from(suffix.as_str())).into_iter().collect(),
+            module: None,
             query: None,
         })
     }

@@ -69,6 +69,19 @@ impl Renderer<'_> {
         self.operand(expr, Binding::Or);
     }
 
+    /// A form with each `{}` an operand.
+    pub(super) fn form(&mut self, form: &str, args: &[Expr]) {
+        let mut args = args.iter();
+        for (at, part) in form.split("{}").enumerate() {
+            if at > 0
+                && let Some(arg) = args.next()
+            {
+                self.operand(arg, Binding::Atom);
+            }
+            self.push(part);
+        }
+    }
+
     /// Prints an operand of an operator that needs its operands to bind at least this tightly.
     fn operand(&mut self, expr: &Expr, least: Binding) {
         let own = binding(expr);
@@ -179,17 +192,7 @@ impl Renderer<'_> {
                 self.push(name);
                 self.tuple(args, Self::expr);
             }
-            Expr::Operation { form, args } => {
-                let mut args = args.iter();
-                for (at, part) in form.split("{}").enumerate() {
-                    if at > 0
-                        && let Some(arg) = args.next()
-                    {
-                        self.operand(arg, Binding::Atom);
-                    }
-                    self.push(part);
-                }
-            }
+            Expr::Operation { form, args } => self.form(form, args),
             Expr::Aggregate(aggregate) => self.aggregate(aggregate),
             Expr::Window(window) => {
                 self.aggregate(&window.function);
@@ -240,6 +243,10 @@ impl Renderer<'_> {
         };
         if matches!(op, BinaryOp::Same | BinaryOp::NotSame) && !self.can(Feature::IsAnything) {
             return self.same(op == BinaryOp::NotSame, left, right);
+        }
+        if let (BinaryOp::Mod, Some(function)) = (op, &self.dialect.spelling.modulo) {
+            self.push(function);
+            return self.tuple(&[left, right], |r, operand| r.expr(operand));
         }
         self.operand(left, left_least);
         self.push(operator(op));
@@ -410,7 +417,7 @@ impl Renderer<'_> {
     }
 
     /// A template with `{}` replaced.
-    fn filled(&mut self, template: &str, text: &str) {
+    pub(super) fn filled(&mut self, template: &str, text: &str) {
         match template.split_once("{}") {
             Some((before, after)) => {
                 self.push(before);

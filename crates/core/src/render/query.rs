@@ -14,18 +14,27 @@ impl Renderer<'_> {
             self.push(" ORDER BY ");
             self.list(&query.order_by, Self::order_item);
         }
-        if let Some(limit) = &query.limit {
-            self.push(" LIMIT ");
-            self.expr(limit);
-        }
-        if let Some(offset) = &query.offset {
-            self.push(" OFFSET ");
-            self.expr(offset);
-        }
+        self.limit(query);
         match query.locking {
             Some(Locking::Update) if self.can(Feature::Locking) => self.push(" FOR UPDATE"),
             Some(Locking::Share) if self.can(Feature::ForShare) => self.push(" FOR SHARE"),
             _ => {}
+        }
+    }
+
+    fn limit(&mut self, query: &Query) {
+        let limit = query.limit.as_ref();
+        let offset = query.offset.as_ref();
+        let parts = match &self.dialect.spelling.limit {
+            None => [(" LIMIT {}", limit), (" OFFSET {}", offset)],
+            Some(spelling) => [(spelling.offset.as_str(), offset), (spelling.limit.as_str(), limit)],
+        };
+        for (form, expr) in parts {
+            if let (Some((before, after)), Some(expr)) = (form.split_once("{}"), expr) {
+                self.push(before);
+                self.expr(expr);
+                self.push(after);
+            }
         }
     }
 
@@ -92,6 +101,9 @@ impl Renderer<'_> {
         if !select.from.is_empty() {
             self.push(" FROM ");
             self.list(&select.from, Self::table_ref);
+        } else if let Some(table) = &self.dialect.spelling.from_nothing {
+            self.push(" FROM ");
+            self.push(table);
         }
         if let Some(filter) = &select.filter {
             self.push(" WHERE ");
@@ -246,11 +258,18 @@ impl Renderer<'_> {
                     }
                 }
             }
-            TableRef::Function { name, args, alias } => {
-                self.push(name);
-                self.tuple(args, Self::expr);
+            TableRef::Function { name, args, alias, columns } => {
+                if name.contains("{}") {
+                    self.form(name, args);
+                } else {
+                    self.push(name);
+                    self.tuple(args, Self::expr);
+                }
                 self.push(" AS ");
                 self.name(alias);
+                if !columns.is_empty() {
+                    self.tuple(columns, |r, name| r.name(name));
+                }
             }
         }
     }

@@ -27,6 +27,14 @@ impl Renderer<'_> {
                 self.name(table);
                 self.alter_action(action);
             }
+            Statement::Drop { object, name, on, if_exists: true }
+                if self.dialect.spelling.drop_if_exists.is_some() =>
+            {
+                let plain =
+                    Statement::Drop { object: *object, name: name.clone(), on: on.clone(), if_exists: false };
+                let form = self.dialect.spelling.drop_if_exists.as_deref().unwrap_or("{}");
+                self.filled(form, &super::to_sql(&plain, self.dialect).replace('\'', "''"));
+            }
             Statement::Drop { object, name, on, if_exists } => {
                 self.push(match object {
                     ObjectKind::Table => "DROP TABLE ",
@@ -168,6 +176,9 @@ impl Renderer<'_> {
     }
 
     fn create_table(&mut self, create: &CreateTable) {
+        if let Some(module) = &create.module {
+            return self.create_virtual_table(module, create);
+        }
         self.push(if create.temporary { "CREATE TEMP TABLE " } else { "CREATE TABLE " });
         self.name(&create.name);
         if let Some(query) = &create.query {
@@ -183,6 +194,29 @@ impl Renderer<'_> {
         }
         self.push(")");
         self.table_options(&create.options);
+    }
+
+    /// Columns as their module wants them, then its arguments.
+    fn create_virtual_table(&mut self, module: &Name, create: &CreateTable) {
+        self.push("CREATE VIRTUAL TABLE ");
+        self.name(&create.name);
+        self.push(" USING ");
+        self.push(module);
+        self.push("(");
+        let known = self.dialect.module(module);
+        for (at, column) in create.columns.iter().enumerate() {
+            self.push(if at == 0 { "" } else { ", " });
+            let form = known.and_then(|module| module.column(at)).map_or("{}", |column| &column.form);
+            let (before, after) = form.split_once("{}").unwrap_or_default();
+            self.push(before);
+            self.name(&column.name);
+            self.push(after);
+        }
+        for option in &create.options {
+            self.push(", ");
+            self.push(option);
+        }
+        self.push(")");
     }
 
     fn table_options(&mut self, options: &[Name]) {
@@ -322,7 +356,9 @@ impl Renderer<'_> {
                 self.word_and_name(" TO", &Some(to.clone()));
             }
             AlterAction::AddColumn(column) => {
-                self.push(" ADD COLUMN ");
+                self.push(" ");
+                self.push(&self.dialect.spelling.add_column);
+                self.push(" ");
                 self.column_def(column);
             }
             AlterAction::DropColumn(column) => self.word_and_name(" DROP COLUMN", &Some(column.clone())),
@@ -330,6 +366,17 @@ impl Renderer<'_> {
     }
 
     fn insert(&mut self, insert: &Insert) {
+        if let (InsertSource::Values(rows), Some(block)) = (&insert.source, &self.dialect.spelling.block)
+            && rows.len() > 1
+        {
+            let single = |row: &Vec<Expr>| {
+                let source = InsertSource::Values(vec![row.clone()]);
+                let insert = Insert { source, ..insert.clone() };
+                super::to_sql(&Statement::Insert(insert), self.dialect) + ";"
+            };
+            let statements: Vec<String> = rows.iter().map(single).collect();
+            return self.filled(block, &statements.join(" "));
+        }
         self.push("INSERT ");
         self.or_conflict(if self.can(Feature::InsertIgnore) { "" } else { "OR " }, insert.or);
         self.push("INTO ");

@@ -78,8 +78,8 @@ fn versions(finding: &Finding, dialect: &Dialect) -> String {
 
 /// The other version, which of the two is wrong, and between which versions the answer changed.
 fn compared(finding: &Finding, against: &Against, dialect: &Dialect) -> String {
-    let mut out =
-        format!("**Compared with:** {} {}\n", dialect.engine.title, one_line(&against.engine_version));
+    let title = against.engine.as_ref().unwrap_or(&dialect.engine.title);
+    let mut out = format!("**Compared with:** {} {}\n", one_line(title), one_line(&against.engine_version));
     if let Some(wrong) = &against.wrong {
         let _ = writeln!(out, "**Wrong:** {}, as {} shows there alone", wrong.engine_version, wrong.oracle);
     }
@@ -93,7 +93,8 @@ fn compared(finding: &Finding, against: &Against, dialect: &Dialect) -> String {
 
 /// The last version that answers as the older one does, and the first that was checked after it.
 fn changed<'a>(finding: &Finding, history: &'a History) -> Option<(&'a str, &'a str)> {
-    let against = finding.triage.against.as_ref()?;
+    // Versions of two engines say nothing about each other.
+    let against = finding.triage.against.as_ref().filter(|against| against.engine.is_none())?;
     // Versions count as failing where they differ from the other one.
     let older = Version::parse(&finding.engine_version) < Version::parse(&against.engine_version);
     match older {

@@ -134,7 +134,7 @@ impl Reader {
                 if create.temporary {
                     self.on(7, "a temporary table");
                 }
-                if let Some(option) = create.options.first() {
+                if let Some(option) = create.module.iter().chain(&create.options).next() {
                     self.on(3, format!("{} {option} table", article(option)));
                 }
                 create.columns.iter().for_each(|column| self.column(column));

@@ -1,6 +1,8 @@
-//! A second engine beside the one under test: another version or build, which gets the same statements.
+//! A second engine beside the one under test: another version or build, or another engine. It gets the same statements,
+//! each in its own spelling.
 
 use super::{Session, Spent};
+use crate::dialect::Dialect;
 use crate::engine::{Engine, Reply, Trouble};
 use crate::render::{render, render_query};
 use crate::sql::Query;
@@ -8,6 +10,10 @@ use crate::sql::Query;
 /// The other engine and how far its database is.
 pub(super) struct Other<'a> {
     engine: &'a mut dyn Engine,
+    /// What statements are written in for it.
+    dialect: &'a Dialect,
+    /// What it shares with the one under test, if that is another engine.
+    shared: Option<Box<Dialect>>,
     /// How many statements of the setup it has run; none: it still holds another database.
     built: Option<usize>,
     /// Its database is not the same, for this reason.
@@ -29,9 +35,30 @@ const ONE_SIDED: &str = "statement that only one version accepts";
 const HARMED: &str = "the other version does not survive the setup";
 
 impl<'a> Session<'a> {
-    /// Gives it another engine to compare with. It builds the same database when an oracle asks it something.
+    /// Gives it another version or build to compare with. It builds the same database when an oracle asks it something.
     pub fn compare_with(&mut self, engine: &'a mut dyn Engine) {
-        self.other = Some(Other { engine, built: None, apart: None });
+        self.compare_with_engine(engine, self.dialect);
+    }
+
+    /// The same with an engine that speaks another dialect.
+    pub fn compare_with_engine(&mut self, engine: &'a mut dyn Engine, dialect: &'a Dialect) {
+        let foreign = dialect.name != self.dialect.name;
+        let shared = foreign.then(|| Box::new(self.dialect.shared_with(dialect)));
+        self.other = Some(Other { engine, dialect, shared, built: None, apart: None });
+    }
+
+    /// What both engines mean by SQL, if they are two.
+    pub fn shared_dialect(&self) -> Option<&Dialect> {
+        self.other.as_ref()?.shared.as_deref()
+    }
+
+    /// The name of the other engine, as its makers write it.
+    pub fn other_title(&self) -> &'a str {
+        &self.other_dialect().engine.title
+    }
+
+    fn other_dialect(&self) -> &'a Dialect {
+        self.other.as_ref().map_or(self.dialect, |other| other.dialect)
     }
 
     /// The version of the other engine, if there is one.
@@ -45,7 +72,7 @@ impl<'a> Session<'a> {
             return Ok(Err(reason));
         }
         let mut sql = String::new();
-        render_query(query, self.dialect, &mut sql);
+        render_query(query, self.other_dialect(), &mut sql);
         let reply = self.run_on_other(&sql)?;
         if reply.failure().is_some_and(|error| error.class.is_harm()) {
             self.part(HARMED);
@@ -66,20 +93,21 @@ impl<'a> Session<'a> {
     /// Asks the engine that the database was handed over to.
     pub fn ask_successor(&mut self, query: &Query) -> Result<Reply, Trouble> {
         let mut sql = String::new();
-        render_query(query, self.dialect, &mut sql);
+        render_query(query, self.other_dialect(), &mut sql);
         self.run_on_other(&sql)
     }
 
     /// The other engine's plan for a query. Only evidence needs it.
     pub fn explain_on_other(&mut self, query: &Query) -> Result<Option<String>, Trouble> {
-        let Some(prefix) = self.dialect.explain.as_deref() else { return Ok(None) };
+        let dialect = self.other_dialect();
+        let Some(prefix) = dialect.explain.as_deref() else { return Ok(None) };
         if self.other.as_ref().is_none_or(|other| other.apart.is_some()) {
             return Ok(None);
         }
         let mut sql = format!("{prefix} ");
-        render_query(query, self.dialect, &mut sql);
+        render_query(query, dialect, &mut sql);
         Ok(match self.aside(|session| session.run_on_other(&sql))? {
-            Reply::Rows(rows) => Some(self.dialect.plan_text(&rows)),
+            Reply::Rows(rows) => Some(dialect.plan_text(&rows)),
             _ => None,
         })
     }
@@ -92,6 +120,7 @@ impl<'a> Session<'a> {
             return Ok(Err(reason));
         }
         let whole = self.database.setup().len();
+        let other_dialect = other.dialect;
         let mut built = match other.built.filter(|built| *built <= whole) {
             Some(built) => built,
             None => {
@@ -101,7 +130,7 @@ impl<'a> Session<'a> {
         };
         while built < whole {
             let mut sql = String::new();
-            render(&self.database.setup()[built], self.dialect, &mut sql);
+            render(&self.database.setup()[built], other_dialect, &mut sql);
             let reply = self.run_on_other(&sql)?;
             let reason = match reply.failure() {
                 Some(error) if error.class.is_harm() => Some(HARMED),

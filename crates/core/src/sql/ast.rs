@@ -124,6 +124,9 @@ pub struct CreateTable {
     /// What follows the closing parenthesis: `WITHOUT ROWID`, `STRICT`, `ENGINE=InnoDB`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<Name>,
+    /// The module that holds it: `CREATE VIRTUAL TABLE name USING module(columns, options)`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub module: Option<Name>,
     /// `CREATE TABLE … AS query`; then `columns` is empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query: Option<Box<Query>>,

@@ -78,6 +78,13 @@ fn any_of_this_query(expr: &Expr, test: &dyn Fn(&Expr) -> bool) -> bool {
     }
 }
 
+/// Whether an aggregate's rows are ordered by all that it reads: rows that tie are then alike to it.
+pub fn is_ordered(aggregate: &Aggregate) -> bool {
+    let is_key =
+        |arg: &Expr| matches!(arg, Expr::Literal(_)) || aggregate.order_by.iter().any(|key| key.expr == *arg);
+    !aggregate.order_by.is_empty() && aggregate.args.iter().all(is_key)
+}
+
 /// A column outside every aggregate that is not a grouping key. `named` are the relations of the query.
 pub fn has_bare_column(expr: &Expr, keys: &[Expr], named: &[Name]) -> bool {
     if keys.contains(expr) {

@@ -219,12 +219,15 @@ pub enum TableRef {
     },
     /// A table-valued function: `generate_series(1, 3) AS g`.
     Function {
-        /// The function.
+        /// The function, or a form with a `{}` for each argument.
         name: Name,
         /// Its arguments.
         args: Vec<Expr>,
         /// What the query calls its rows.
         alias: Name,
+        /// New names for its columns; empty: those of the function.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        columns: Vec<Name>,
     },
 }
 

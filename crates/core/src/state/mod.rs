@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 pub use resolve::{kind_within, tables_named, tables_read};
 
-use crate::dialect::{Dialect, Feature};
+use crate::dialect::{Dialect, Feature, Module};
 use crate::sql::*;
 
 /// Values kept per column to draw constants from.
@@ -46,6 +46,8 @@ pub struct Table {
     pub reads: Vec<Name>,
     /// How a view was made; none once something that it may name was renamed.
     pub view: Option<Arc<CreateView>>,
+    /// The module that holds it, if rows are not stored as usual.
+    pub module: Option<Name>,
     /// Divided by a column: no key without it.
     pub partitioned: bool,
     /// An INSERT or UPDATE may violate something: a key, a CHECK.
@@ -80,6 +82,10 @@ pub struct Column {
     pub identity: bool,
     /// Declared never to be negative, and kept small: `CHECK (c >= 0)`.
     pub counts: bool,
+    /// The numbers that it stores as they are, if they are few.
+    pub range: Option<(i64, i64)>,
+    /// Never less than the column before it.
+    pub follows: bool,
     /// The whole numbers that bound all that was put in, 0 among them; none once anything else may be there.
     pub whole: Option<(i64, i64)>,
     /// Values that were put in, for constants that meet the data.
@@ -111,6 +117,8 @@ impl Column {
             pinned: false,
             identity: false,
             counts: false,
+            range: None,
+            follows: false,
             whole: Some((0, 0)),
             pool: Vec::new(),
         };
@@ -185,6 +193,11 @@ impl State {
 
     fn table_mut(&mut self, name: &str) -> Option<&mut Table> {
         self.tables.iter_mut().find(|table| table.name == name)
+    }
+
+    /// The tables that are no views, and whose rows no module holds: they can be indexed, altered and copied.
+    pub fn stored_tables(&self) -> impl Iterator<Item = &Table> {
+        self.base_tables().filter(|table| table.module.is_none())
     }
 
     /// The tables that are no views.
@@ -297,6 +310,7 @@ impl State {
             columns: Arc::new(columns),
             reads,
             view: Some(Arc::new(view.clone())),
+            module: None,
             constrained: false,
             keyed: false,
             unreplaceable: false,
@@ -352,6 +366,12 @@ impl State {
                 });
             }
         }
+        if let Some(module) = create.module.as_ref().and_then(|module| dialect.module(module)) {
+            columns.iter_mut().enumerate().for_each(|(at, column)| held_by(module, at, column));
+            constrained = columns.iter().any(|column| column.rowid_alias || column.follows);
+            // What its keys are is no matter of ON CONFLICT.
+            keyed = false;
+        }
         // What an option names can be neither changed nor dropped.
         let in_options = |column: &Column| {
             let words = |option: &Name| {
@@ -376,6 +396,7 @@ impl State {
             columns: Arc::new(columns),
             reads: Vec::new(),
             view: None,
+            module: create.module.clone(),
             constrained,
             keyed,
         });
@@ -494,6 +515,20 @@ impl State {
             column.pool.push(value.clone());
         }
     }
+}
+
+/// What a module makes of a column of its table.
+fn held_by(module: &Module, at: usize, column: &mut Column) {
+    column.pinned = true;
+    // What is not declared to be whole may be anything.
+    column.whole = None;
+    let Some(held) = module.column(at) else { return };
+    column.rowid_alias = held.rowid;
+    column.unique = held.rowid;
+    column.not_null = held.not_null;
+    column.identity = held.identity || held.rowid;
+    column.range = held.range;
+    column.follows = held.follows;
 }
 
 /// The constraint of a column that counts something.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Column, POOL_SIZE, Relation, State, Table};
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, FunctionColumn};
 use crate::sql::visit::{Visitor, walk_query, walk_table};
 use crate::sql::*;
 
@@ -11,10 +11,52 @@ impl State {
     /// The columns of a query's result, by the names of its items. An item that is a column keeps what
     /// is known of it; anything else is computed.
     pub fn columns_of(&self, query: &Query, dialect: &Dialect) -> Vec<Column> {
-        let Some(select) = query.as_select() else { return Vec::new() };
+        self.columns_of_body(&query.body, query.with.as_ref(), dialect).into_iter().flatten().collect()
+    }
+
+    /// The columns of a body by their places; none where an item has no name.
+    fn columns_of_body(&self, body: &Body, with: Option<&With>, dialect: &Dialect) -> Vec<Option<Column>> {
+        match body {
+            Body::Select(select) => self.columns_of_select(select, with, dialect),
+            Body::Nested(query) => self.columns_of(query, dialect).into_iter().map(Some).collect(),
+            Body::Values(rows) => listed(rows).into_iter().map(Some).collect(),
+            // Named by the first part; what is known of both parts is known.
+            Body::Compound { left, right, .. } => {
+                let mut columns = self.columns_of_body(left, with, dialect);
+                let mut right = right;
+                // The items of other parts need no names.
+                let named;
+                if let Body::Select(select) = &**right {
+                    named = Box::new(Body::Select(Box::new(with_names(select))));
+                    right = &named;
+                }
+                let others = self.columns_of_body(right, with, dialect);
+                for (at, column) in columns.iter_mut().enumerate() {
+                    let Some(column) = column else { continue };
+                    let other = others.get(at).cloned().flatten();
+                    column.whole = None;
+                    column.identity &= other.as_ref().is_some_and(|other| other.identity);
+                    let kind = other.as_ref().map_or(Kind::Any, |other| other.ty.kind);
+                    if kind != column.ty.kind {
+                        column.ty = DataType::new("", Kind::Any);
+                    }
+                    column.pool.extend(other.into_iter().flat_map(|other| other.pool));
+                    column.pool.truncate(POOL_SIZE);
+                }
+                columns
+            }
+        }
+    }
+
+    fn columns_of_select(
+        &self,
+        select: &Select,
+        with: Option<&With>,
+        dialect: &Dialect,
+    ) -> Vec<Option<Column>> {
         let mut relations = Vec::new();
         for table in &select.from {
-            self.relations_of(table, query.with.as_ref(), dialect, &mut relations);
+            self.relations_of(table, with, dialect, &mut relations);
         }
         let known = |reference: &ColumnRef| {
             relations
@@ -24,10 +66,9 @@ impl State {
         };
         let kind_of_column =
             |reference: &ColumnRef| known(reference).map_or(Kind::Any, |column| column.ty.kind);
-        let mut columns = Vec::new();
-        for item in &select.items {
-            let SelectItem::Expr { expr, alias: Some(name) } = item else { continue };
-            columns.push(match expr {
+        let column = |item: &SelectItem| {
+            let SelectItem::Expr { expr, alias: Some(name) } = item else { return None };
+            Some(match expr {
                 Expr::Column(reference) => match known(reference) {
                     // An outer join may pad it, a join may repeat it.
                     Some(column) => {
@@ -36,9 +77,9 @@ impl State {
                     None => computed(name.clone(), Kind::Any),
                 },
                 other => computed(name.clone(), kind_of(other, dialect, &kind_of_column)),
-            });
-        }
-        columns
+            })
+        };
+        select.items.iter().map(column).collect()
     }
 
     /// The columns of a common table expression. Of one that reads itself they are the anchor's, as far as its step keeps
@@ -114,14 +155,24 @@ impl State {
                 };
                 relations.push((alias.as_ref().unwrap_or(name).clone(), columns));
             }
-            TableRef::Derived { query, alias, .. } => {
-                relations.push((alias.clone(), Arc::new(self.columns_of(query, dialect))));
+            TableRef::Derived { query, alias, columns: names, .. } => {
+                let mut columns = self.columns_of(query, dialect);
+                columns.iter_mut().zip(names).for_each(|(column, name)| column.name = name.clone());
+                relations.push((alias.clone(), Arc::new(columns)));
             }
             TableRef::Join { left, right, .. } => {
                 self.relations_of(left, with, dialect, relations);
                 self.relations_of(right, with, dialect, relations);
             }
-            TableRef::Function { .. } => {}
+            TableRef::Function { name, alias, columns, .. } => {
+                let Some(function) = dialect.table_function(name) else { return };
+                let named = |(at, column): (usize, &FunctionColumn)| {
+                    let name = columns.get(at).unwrap_or(&column.name).clone();
+                    Column { identity: column.identity, ..computed(name, column.kind) }
+                };
+                let columns = function.columns.iter().enumerate().map(named).collect();
+                relations.push((alias.clone(), Arc::new(columns)));
+            }
         }
     }
 }
@@ -153,6 +204,42 @@ pub fn tables_named(query: &Query) -> Vec<Name> {
     tables.0
 }
 
+/// A SELECT whose items all have names.
+fn with_names(select: &Select) -> Select {
+    let mut select = select.clone();
+    for item in &mut select.items {
+        if let SelectItem::Expr { alias, .. } = item {
+            alias.get_or_insert_with(|| "c".into());
+        }
+    }
+    select
+}
+
+/// The columns of rows that are written out, by the names that SQL gives them.
+fn listed(rows: &[Vec<Expr>]) -> Vec<Column> {
+    let width = rows.first().map_or(0, Vec::len);
+    let column = |at: usize| {
+        let values: Vec<&Value> = rows
+            .iter()
+            .filter_map(|row| match row.get(at) {
+                Some(Expr::Literal(value)) => Some(value),
+                _ => None,
+            })
+            .collect();
+        let kind = values.iter().find(|value| !value.is_null()).map_or(Kind::Any, |value| value.kind());
+        let mut column = computed(Name::from(format!("column{}", at + 1)), kind);
+        let ints =
+            values.iter().filter_map(|value| if let Value::Int(int) = value { Some(*int) } else { None });
+        if kind == Kind::Int && values.len() == rows.len() {
+            column.identity = true;
+            column.whole = Some(ints.fold((0, 0), |(low, high), int| (low.min(int), high.max(int))));
+        }
+        column.pool = values.into_iter().cloned().collect();
+        column
+    };
+    (0..width).map(column).collect()
+}
+
 /// A column that is an expression: no affinity, no one representative among equal values.
 fn computed(name: Name, kind: Kind) -> Column {
     Column {
@@ -166,6 +253,8 @@ fn computed(name: Name, kind: Kind) -> Column {
         pinned: false,
         identity: false,
         counts: false,
+        range: None,
+        follows: false,
         whole: None,
         pool: Vec::new(),
     }

@@ -87,6 +87,7 @@ mod tests {
             }],
             constraints: Vec::new(),
             options: options.iter().map(|option| Name::from(*option)).collect(),
+            module: None,
             query: None,
         };
         let join = TableRef::join(kind, TableRef::table("t0"), TableRef::table("t1"), JoinOn::Nothing);

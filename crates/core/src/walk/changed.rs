@@ -1,10 +1,10 @@
 //! A database mutated from one that showed something new, and what is learned from a database.
 
-use super::keeping::Rehearsal;
+use super::keeping::{MOST_QUERIES as MOST_KEPT, Rehearsal};
 use super::{Lesson, Next, Visit};
 use crate::engine::{Reply, Stop};
 use crate::finding::Verdict;
-use crate::generate::{Stage, choices, cost};
+use crate::generate::{Outcome, Stage, choices, cost};
 use crate::guide::{Entry, Feature};
 use crate::import;
 use crate::mutate::{self, Step, What, rebind};
@@ -68,6 +68,7 @@ impl Visit<'_, '_, '_> {
             if self.changed_case(entry)? == Next::Database {
                 return Ok(true);
             }
+            self.end_case();
         }
         let ran = self.session.counts.statements - self.began_at;
         let failed = self.session.failures() - failures;
@@ -155,6 +156,7 @@ impl Visit<'_, '_, '_> {
                 rebind::query(generator, &mut query);
             });
             if !self.is_affordable(&query) {
+                self.settle(Outcome::Unused);
                 continue;
             }
             let asked = self.resolved(&query);
@@ -250,7 +252,7 @@ impl Visit<'_, '_, '_> {
     pub(super) fn remember(&mut self, query: Query) -> Result<(), Stop> {
         let Some(guide) = &mut self.trail.guide else { return Ok(()) };
         if !guide.looks_at_queries() {
-            self.asked.push(query);
+            self.current = Some(query);
             return Ok(());
         }
         let price = self.dialect.costs.explain;
@@ -269,24 +271,61 @@ impl Visit<'_, '_, '_> {
         Ok(())
     }
 
+    /// A case is over: a query that made the engine show something new is worth keeping.
+    pub(super) fn end_case(&mut self) {
+        let before = self.seen.len();
+        self.trail.take_seen(&mut self.seen);
+        if self.seen.len() > before {
+            self.asked.extend(self.current.take());
+        }
+        self.current = None;
+    }
+
+    /// Counts what the engine showed while nothing was asked that could be kept: when it was opened or emptied, or by a
+    /// case that failed.
+    pub(super) fn count_rest(&mut self) {
+        if self.trail.guide.as_ref().is_none_or(|guide| guide.looks_at_queries()) {
+            return;
+        }
+        let mut seen = std::mem::take(&mut self.seen);
+        self.trail.take_seen(&mut seen);
+        if seen.is_empty() {
+            return;
+        }
+        let new = self.trail.corpus.note(&mut seen);
+        if !new.is_empty() {
+            self.watcher.learned(&Lesson { new, ..Lesson::default() });
+        }
+    }
+
     /// Sees what the database showed that none before it did, and keeps the part of it that does.
     pub(super) fn learn_from(&mut self, changed: Option<(u64, u64)>) -> Result<(), Stop> {
         let depth = self.depth;
         let mut seen = std::mem::take(&mut self.seen);
-        self.trail.take_seen(self.session, &mut seen);
         let new = self.trail.corpus.note(&mut seen);
         self.trail.earn(self.spent);
         let lesson = Lesson { new, depth, changed };
         self.trail.note(&lesson, self.session.counts.statements - self.began_at);
         self.watcher.learned(&lesson);
-        if lesson.new.is_empty() || !self.trail.keeps {
+        let Some(guide) = self.trail.guide.as_ref().filter(|_| self.trail.keeps) else { return Ok(()) };
+        if lesson.new.len() < guide.least() {
             return Ok(());
         }
-        let setup = self.session.database().setup().to_vec();
-        let kept = self.session.rehearsed(|session| {
-            let mut rehearsal = Rehearsal { trail: self.trail, session };
-            rehearsal.smallest(setup, std::mem::take(&mut self.asked), lesson.new, depth)
-        })?;
+        let mut setup = self.session.database().setup().to_vec();
+        let mut queries = std::mem::take(&mut self.asked);
+        let kept = if guide.looks_at_queries() {
+            self.session.rehearsed(|session| {
+                let mut rehearsal = Rehearsal { trail: self.trail, session };
+                rehearsal.smallest(setup, queries, lesson.new, depth)
+            })?
+        } else if queries.is_empty() && !self.built_something_new {
+            // It was an oracle's own question that did.
+            None
+        } else {
+            setup.retain(mutate::is_material);
+            queries.truncate(MOST_KEPT);
+            Some(Entry { setup, queries, depth, features: lesson.new })
+        };
         if let Some(entry) = kept {
             self.watcher.kept(&entry);
             self.trail.corpus.add(entry);

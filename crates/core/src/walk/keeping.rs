@@ -8,7 +8,7 @@ use crate::session::Session;
 use crate::sql::{Query, Statement};
 
 /// Queries of an entry that was not made small.
-const MOST_QUERIES: usize = 20;
+pub(super) const MOST_QUERIES: usize = 20;
 
 /// Runs parts of a database again.
 pub(super) struct Rehearsal<'r, 'e> {
@@ -38,9 +38,6 @@ impl Rehearsal<'_, '_> {
             return Ok(None);
         }
         let mut missing = new;
-        let mut seen = Vec::new();
-        self.trail.take_seen(self.session, &mut seen);
-        found(&mut missing, seen, &mut entry.features);
         for query in asked {
             if missing.is_empty() {
                 break;
@@ -101,7 +98,6 @@ impl Rehearsal<'_, '_> {
         for query in &entry.queries {
             seen.append(&mut self.repeat(query)?);
         }
-        self.trail.take_seen(self.session, &mut seen);
         let mut missing = entry.features.clone();
         found(&mut missing, seen, &mut Vec::new());
         Ok(missing.is_empty())
@@ -110,7 +106,6 @@ impl Rehearsal<'_, '_> {
     /// `false`: a statement failed; others were about what it left out.
     fn rebuild(&mut self, setup: &[Statement]) -> Result<bool, Stop> {
         self.session.reset()?;
-        self.trail.take_seen(self.session, &mut Vec::new());
         for statement in setup {
             if let Reply::Failed(_) = self.session.build(statement)? {
                 return Ok(false);
@@ -123,9 +118,7 @@ impl Rehearsal<'_, '_> {
     fn repeat(&mut self, query: &Query) -> Result<Vec<Feature>, Stop> {
         self.session.query(query)?;
         let Some(guide) = &mut self.trail.guide else { return Ok(Vec::new()) };
-        let mut seen = guide.look(query, self.session)?;
-        guide.take(self.session, &mut seen);
-        Ok(seen)
+        Ok(guide.look(query, self.session)?)
     }
 }
 

@@ -13,7 +13,7 @@ use crate::database::Mark;
 use crate::dialect::Dialect;
 use crate::engine::{Harm, Reply, Stop, Trouble};
 use crate::finding::{Evidence, Origin, Verdict};
-use crate::generate::{CHANGE_FIRST, Generator, Luck, Named, Odds, Policy};
+use crate::generate::{CHANGE_FIRST, Generator, Luck, Named, Odds, Outcome, Policy};
 use crate::guide::{Entry, Feature};
 use crate::oracle::{self, Oracle, crash};
 use crate::rng::Rng;
@@ -108,17 +108,21 @@ impl Walk<'_> {
             shares: Shares::new(&self.oracles, &self.policy, &dialect.costs),
             spent: dialect.costs.reset,
             asked: Vec::new(),
+            current: None,
             seen: Vec::new(),
+            built_something_new: false,
             began_at: session.counts.statements,
             trail,
             session,
             watcher,
         };
+        visit.count_rest();
         let mut rng = Rng::for_case(self.seed, number, u64::MAX - 1);
         let walked = match visit.trail.material(&mut rng) {
             Some(entry) => visit.walk_changed(&entry, rng),
             None => visit.walk_drawn(),
         };
+        visit.count_rest();
         match walked {
             Ok(goes_on) => Ok(goes_on),
             Err(Stop::Harm(harm)) => visit.confirm_harm(*harm).map(|()| true),
@@ -146,8 +150,12 @@ struct Visit<'a, 's, 'e> {
     spent: u64,
     /// The queries that were asked of it, if they may have shown something new.
     asked: Vec<Query>,
+    /// The query of the current case.
+    current: Option<Query>,
     /// What they showed.
     seen: Vec<Feature>,
+    /// Building it showed something new.
+    built_something_new: bool,
     /// Statements that had been run before this database.
     began_at: u64,
     trail: &'s mut Trail,
@@ -170,6 +178,11 @@ impl Visit<'_, '_, '_> {
             self.luck.note(drawn, succeeded);
             self.watcher.operations(drawn, succeeded);
         }
+    }
+
+    /// Counts what became of what was drawn last.
+    fn settle(&self, outcome: Outcome) {
+        self.walk.policy.weights.settle(outcome);
     }
 
     fn origin(&self) -> Origin {
@@ -196,6 +209,7 @@ impl Visit<'_, '_, '_> {
             if self.propose(oracle, rng)? == Next::Database {
                 return Ok(true);
             }
+            self.end_case();
         }
         self.learn_from(None)?;
         Ok(true)
@@ -230,7 +244,12 @@ impl Visit<'_, '_, '_> {
         for statement in statements {
             self.session.build(&statement)?;
         }
-        self.learn(drawn, self.session.failures() == failures);
+        let before = self.seen.len();
+        self.trail.take_seen(&mut self.seen);
+        self.built_something_new |= self.seen.len() > before;
+        let succeeded = self.session.failures() == failures;
+        self.learn(drawn, succeeded);
+        self.settle(if succeeded { Outcome::Valid } else { Outcome::Invalid });
         Ok(())
     }
 
@@ -261,6 +280,7 @@ impl Visit<'_, '_, '_> {
         let (proposed, drawn, _) = self.draw(rng, |generator| oracle.propose(generator));
         let Some(Proposal { brings, subject }) = proposed else {
             self.skip(oracle, "nothing to test in this database");
+            self.settle(Outcome::Unused);
             return Ok(Next::Case);
         };
         let failures = self.session.failures();
@@ -269,7 +289,10 @@ impl Visit<'_, '_, '_> {
         let before = self.session.database().history().len();
         let verdict = match built {
             true => self.check(&subject, oracle)?,
-            false => self.skip(oracle, "table that the engine rejects"),
+            false => {
+                self.settle(Outcome::Invalid);
+                self.skip(oracle, "table that the engine rejects")
+            }
         };
         // Where a subject has many queries, some may fail though the operation is what it was tried for.
         let succeeded = self.session.failures() == failures || matches!(verdict, Verdict::Pass { .. });
@@ -314,8 +337,14 @@ impl Visit<'_, '_, '_> {
     }
 
     fn check(&mut self, subject: &Subject, oracle: &'static dyn Oracle) -> Result<Verdict, Stop> {
+        let failures = self.session.failures();
         match self.spending(Purpose::Arm(oracle.name()), |visit| oracle.check(subject, visit.session)) {
             Ok(verdict) => {
+                self.settle(match &verdict {
+                    Verdict::Pass { nonempty: true } | Verdict::Bug(_) => Outcome::Checked,
+                    Verdict::Skip(_) if self.session.failures() > failures => Outcome::Invalid,
+                    _ => Outcome::Valid,
+                });
                 self.watcher.verdict(oracle.name(), &verdict);
                 Ok(verdict)
             }

@@ -3,7 +3,6 @@
 
 use crate::guide::{Corpus, Entry, Feature, Guide};
 use crate::rng::Rng;
-use crate::session::Session;
 
 /// What a hunt has learned, and how it goes on from there.
 pub struct Trail {
@@ -64,10 +63,11 @@ pub struct Lesson {
 impl Trail {
     /// A hunt that has learned nothing yet.
     pub fn new(guide: Option<Box<dyn Guide>>) -> Trail {
+        let sees_once = guide.as_ref().is_some_and(|guide| !guide.looks_at_queries());
         Trail {
             guide,
             keeps: true,
-            corpus: Corpus::default(),
+            corpus: Corpus::new(sees_once),
             changes_only: false,
             drawn: Yield::default(),
             changed: Yield::default(),
@@ -75,10 +75,10 @@ impl Trail {
         }
     }
 
-    /// Adds what the engine's counters show since the last time.
-    pub(super) fn take_seen(&mut self, session: &mut Session, seen: &mut Vec<Feature>) {
+    /// Adds what the engine showed for the first time since this was called last.
+    pub(super) fn take_seen(&mut self, seen: &mut Vec<Feature>) {
         if let Some(guide) = &mut self.guide {
-            guide.take(session, seen);
+            guide.take(seen);
         }
     }
 

@@ -1,10 +1,11 @@
-//! The versions of ClickHouse: libraries from packages, and servers over HTTP.
+//! The versions of ClickHouse: libraries from packages, and servers over HTTP and HTTPS.
 
 use std::path::{Path, PathBuf};
 
 use super::api::Api;
 use super::{ClickhouseEngine, remote};
 use crate::EngineError;
+use crate::armed::Arms;
 use crate::driver::{Driver, Opened};
 use crate::product::Product;
 use crate::store::{Arrival, not_writable};
@@ -22,8 +23,8 @@ impl Driver for Clickhouse {
         true
     }
 
-    fn address_suffix(&self) -> Option<&'static str> {
-        Some("+http")
+    fn address_suffixes(&self) -> &'static [&'static str] {
+        &["+http", "+https"]
     }
 
     fn opened(&self, kept: &Path) -> PathBuf {
@@ -36,7 +37,13 @@ impl Driver for Clickhouse {
         Ok(Api::load(&library)?.version().unwrap_or_default())
     }
 
-    fn open_local(&self, product: &'static Product, path: &Path, _: Option<&str>) -> Opened {
+    fn open_local(
+        &self,
+        product: &'static Product,
+        path: &Path,
+        _: Option<&str>,
+        _: Option<&Arms>,
+    ) -> Opened {
         Ok(Box::new(ClickhouseEngine::load(product, path)?))
     }
 

@@ -3,6 +3,7 @@
 mod api;
 mod binary;
 mod driver;
+mod encrypted;
 mod errors;
 mod link;
 mod remote;
@@ -86,10 +87,7 @@ impl ClickhouseEngine {
     /// A server by its address.
     pub fn connect(product: &Product, url: &ServerUrl) -> Result<ClickhouseEngine, EngineError> {
         let refused = |reason: String| EngineError::NotStarted { what: url.to_string(), reason };
-        if let Some(refusal) = Remote::refusal(url) {
-            return Err(refused(refusal));
-        }
-        let link = Box::new(Remote::new(product, url));
+        let link = Box::new(Remote::new(product, url).map_err(refused)?);
         ClickhouseEngine::open(product, link, url.mark.as_deref()).map_err(refused)
     }
 

@@ -1,15 +1,19 @@
-//! A running server, over HTTP. User and password go in headers, never in URLs.
+//! A running server, over HTTP or HTTPS. User and password go in headers, never in URLs.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dissent_core::engine::SqlError;
+use rustls::ClientConfig;
 use ureq::Agent;
+use ureq::unversioned::resolver::DefaultResolver;
+use ureq::unversioned::transport::{Connector, TcpConnector};
 
+use super::encrypted::Encryption;
 use super::errors;
 use super::link::{Link, Question, lost};
 use crate::own;
 use crate::product::Product;
-use crate::tls::Mode;
 use crate::url::ServerUrl;
 
 /// The engine's own limit comes first; a server that does not keep it within this time has hung.
@@ -17,10 +21,14 @@ const GRACE: Duration = Duration::from_secs(3);
 /// A server that somebody restarts is given some time.
 const PATIENCE: Duration = Duration::from_secs(10);
 const LONGEST_ANSWER: u64 = 256 << 20;
+/// Where servers answer to HTTPS; the descriptor knows their port for HTTP.
+const HTTPS_PORT: u16 = 8443;
 
 pub struct Remote {
     /// One connection, kept open between requests.
     agent: Agent,
+    /// `None`: it is not encrypted.
+    tls: Option<Arc<ClientConfig>>,
     address: String,
     user: String,
     password: String,
@@ -31,27 +39,25 @@ pub struct Remote {
 }
 
 impl Remote {
-    pub fn new(product: &Product, url: &ServerUrl) -> Remote {
+    /// `Err`: the certificates that it is to trust cannot be read.
+    pub fn new(product: &Product, url: &ServerUrl) -> Result<Remote, String> {
         let host = match url.host() {
             host if host.contains(':') => format!("[{host}]"),
             host => host,
         };
-        let port = url.port().or(product.descriptor.port).unwrap_or_default();
-        Remote {
-            agent: agent(),
-            address: format!("http://{host}:{port}/"),
+        let (protocol, tls, usual_port) = match url.is_https() {
+            true => ("https", Some(url.tls().client()?), Some(HTTPS_PORT)),
+            false => ("http", None, product.descriptor.port),
+        };
+        let port = url.port().or(usual_port).unwrap_or_default();
+        Ok(Remote {
+            agent: agent(tls.clone()),
+            tls,
+            address: format!("{protocol}://{host}:{port}/"),
             user: url.user().or_else(|| product.descriptor.user.clone()).unwrap_or_default(),
             password: url.password().unwrap_or_default(),
             session: own::fresh_name(None),
             broken: false,
-        }
-    }
-
-    /// Why a connection would be less than the address asks for.
-    pub fn refusal(url: &ServerUrl) -> Option<String> {
-        (url.tls().mode > Mode::Prefer).then(|| {
-            "Dissent speaks HTTP with ClickHouse, not HTTPS: use a tunnel to the server, and no sslmode"
-                .to_string()
         })
     }
 
@@ -94,15 +100,22 @@ impl Remote {
     }
 }
 
-fn agent() -> Agent {
+fn agent(tls: Option<Arc<ClientConfig>>) -> Agent {
     let config = Agent::config_builder()
         .http_status_as_error(false)
         .max_redirects(0)
         .max_idle_connections(1)
         .timeout_connect(Some(PATIENCE))
         // Statements go to the server that was named, and to no proxy.
-        .proxy(None);
-    config.build().new_agent()
+        .proxy(None)
+        .build();
+    match tls {
+        Some(tls) => {
+            let connector = ().chain(TcpConnector::default()).chain(Encryption(tls));
+            Agent::with_parts(config, connector, DefaultResolver::default())
+        }
+        None => config.new_agent(),
+    }
 }
 
 impl Link for Remote {
@@ -118,7 +131,7 @@ impl Link for Remote {
 
     /// A session of its own: a statement of the old one may go on in it, and would keep it locked.
     fn renew(&mut self) -> Result<(), String> {
-        self.agent = agent();
+        self.agent = agent(self.tls.clone());
         self.session = own::fresh_name(None);
         let start = Instant::now();
         let hello = Question { sql: "SELECT 1", format: "Null", parameters: &[], limit: GRACE };
@@ -155,10 +168,7 @@ pub fn drop_database(product: &Product, url: &ServerUrl, name: &str) -> Result<(
 }
 
 fn ask(product: &Product, url: &ServerUrl, sql: &str) -> Result<String, String> {
-    if let Some(refusal) = Remote::refusal(url) {
-        return Err(refusal);
-    }
     let question = Question { sql, format: "TabSeparated", parameters: &[], limit: PATIENCE };
-    let answer = Remote::new(product, url).query(&question).map_err(|error| error.message)?;
+    let answer = Remote::new(product, url)?.query(&question).map_err(|error| error.message)?;
     Ok(String::from_utf8_lossy(&answer).into_owned())
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::api::Api;
 use super::{DuckdbEngine, stub};
 use crate::EngineError;
+use crate::armed::{Arms, Binary};
 use crate::driver::{Driver, Opened};
 use crate::product::Product;
 use crate::store::{Arrival, not_writable};
@@ -35,7 +36,15 @@ impl Driver for Duckdb {
         }
     }
 
-    fn open_local(&self, _: &'static Product, path: &Path, _: Option<&str>) -> Opened {
+    fn open_local(&self, _: &'static Product, path: &Path, _: Option<&str>, arms: Option<&Arms>) -> Opened {
+        if let Some(arms) = arms {
+            Api::load(path)?;
+            arms.arm(path)?;
+        }
         Ok(Box::new(DuckdbEngine::load(path)?))
+    }
+
+    fn binary(&self, _: &'static Product, path: &Path) -> Option<Binary> {
+        Some(Binary::library(path))
     }
 }

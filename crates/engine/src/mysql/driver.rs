@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::{Installed, Login, MysqlEngine, Starter};
 use crate::EngineError;
+use crate::armed::{Arms, Binary};
 use crate::driver::{Driver, Opened};
 use crate::launch::{self, Reach};
 use crate::product::Product;
@@ -23,8 +24,8 @@ impl Driver for Mysql {
         "mysql"
     }
 
-    fn address_suffix(&self) -> Option<&'static str> {
-        Some("")
+    fn address_suffixes(&self) -> &'static [&'static str] {
+        &[""]
     }
 
     fn install(&self, arrival: &mut Arrival) -> Result<String, EngineError> {
@@ -41,8 +42,22 @@ impl Driver for Mysql {
         }
     }
 
-    fn open_local(&self, product: &'static Product, path: &Path, _: Option<&str>) -> Opened {
-        Ok(Box::new(MysqlEngine::start(product, Starter::at(product, path)?)?))
+    fn open_local(
+        &self,
+        product: &'static Product,
+        path: &Path,
+        _: Option<&str>,
+        arms: Option<&Arms>,
+    ) -> Opened {
+        Ok(Box::new(MysqlEngine::start(product, Starter::at(product, path, arms)?)?))
+    }
+
+    fn binary(&self, product: &'static Product, path: &Path) -> Option<Binary> {
+        match Starter::at(product, path, None).ok()? {
+            Starter::Installed(installed) => installed.binary(),
+            // Not programs of C.
+            Starter::Described(_) => None,
+        }
     }
 
     fn connect(&self, product: &'static Product, url: &ServerUrl) -> Opened {

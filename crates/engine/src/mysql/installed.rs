@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use super::Login;
 use crate::EngineError;
+use crate::armed::{Arms, Binary};
 use crate::confine::{Confinement, User};
 use crate::launch::{Launch, Launched, Reach};
 use crate::product::Product;
@@ -41,8 +42,10 @@ const ACCOUNT: [&str; 3] = [
 const NO_DIRECTORIES: &str = "--skip-symbolic-links";
 
 /// The programs of the family, by where they are in a tree; how they are initialised and started differs.
-const PROGRAMS: [(&str, Program); 4] = [
+const PROGRAMS: [(&str, Program); 6] = [
     ("server/mysqld", Program::Packed),
+    ("bin/mariadbd", Program::Mariadbd),
+    ("bin/mysqld", Program::Mariadbd),
     ("pylibseekdb/seekdb", Program::Seekdb),
     ("usr/sbin/mariadbd", Program::Mariadbd),
     ("usr/sbin/mysqld", Program::Mysqld),
@@ -69,6 +72,8 @@ pub struct Installed {
     /// The directory of the unpacked packages. A server inherits it: it runs as a user who may not be able to reach
     /// the cache by its path.
     tree: File,
+    /// Its code is watched.
+    arms: Option<Arms>,
 }
 
 /// What one run of the program may write to. It belongs to the user that the program runs as.
@@ -118,10 +123,13 @@ pub enum Starter {
 }
 
 impl Starter {
-    pub fn at(product: &'static Product, root: &Path) -> Result<Starter, EngineError> {
+    pub fn at(product: &'static Product, root: &Path, arms: Option<&Arms>) -> Result<Starter, EngineError> {
         match Launch::at(product, root) {
             Some(launch) => Ok(Starter::Described(launch)),
-            None => Installed::at(product.title(), root).map(Starter::Installed),
+            None => {
+                let installed = Installed::at(product.title(), root)?;
+                Ok(Starter::Installed(Installed { arms: arms.cloned(), ..installed }))
+            }
         }
     }
 
@@ -205,7 +213,18 @@ impl Installed {
         let (file, program) =
             *found.ok_or_else(|| failed(format!("no server program in {}", path.display())))?;
         let tree = File::open(&path).map_err(|error| failed(error.to_string()))?;
-        Ok(Installed { name: name.to_string(), program, file, root: root.to_path_buf(), tree })
+        let root = root.to_path_buf();
+        Ok(Installed { name: name.to_string(), program, file, root, tree, arms: None })
+    }
+
+    /// Where its code is; OceanBase's is not watched.
+    pub fn binary(&self) -> Option<Binary> {
+        (!self.listens()).then(|| Binary::server(self.root.join(TREE).join(self.file)))
+    }
+
+    /// Its makers' own build, which brings some libraries and uses the system's for the rest.
+    fn is_in_one_tree(&self) -> bool {
+        self.file.starts_with("bin/")
     }
 
     pub fn listens(&self) -> bool {
@@ -263,12 +282,14 @@ impl Installed {
             _ => place.run().join("socket"),
         };
         // What gives OceanBase its network is root's, and drops that itself.
-        let (command, user) = match self.program {
+        let (mut command, user) = match self.program {
             Program::Seekdb => (self.seekdb(&place), None),
             _ => (self.daemon(&place, &socket)?, place.user),
         };
         let log = place.home.path().join("log");
-        let mut server = Server::start(command, self.confinement(user), &log).map_err(io)?;
+        let map = self.arms.as_ref().map(|arms| arms.equip(&mut command, &place.home)).transpose()?;
+        let confinement = Confinement { map: map.as_ref().map(AsRawFd::as_raw_fd), ..self.confinement(user) };
+        let mut server = Server::start(command, confinement, &log).map_err(io)?;
         let reach = Reach::Socket(socket);
         let root = Login::private(&reach, "root");
         server.until_ready(START_LIMIT, || root.try_out()).map_err(|reason| self.not_started(reason))?;
@@ -331,6 +352,9 @@ impl Installed {
         if self.program == Program::Packed {
             return self.tree().join(PACKED).join("share");
         }
+        if self.is_in_one_tree() {
+            return self.tree().join("share");
+        }
         let [old, new] = ["mysql", "mariadb"].map(|name| self.tree().join("usr/share").join(name));
         if old.join("charsets").is_dir() { old } else { new }
     }
@@ -372,6 +396,11 @@ impl Installed {
         if self.program == Program::Packed {
             let mut command = Command::new(self.file());
             command.env("LD_LIBRARY_PATH", tree.join(PACKED));
+            return Ok(command);
+        }
+        if self.is_in_one_tree() {
+            let mut command = Command::new(self.file());
+            command.env("LD_LIBRARY_PATH", tree.join("libs"));
             return Ok(command);
         }
         let not_there =

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use super::{Host, PostgresEngine, install, private};
 use crate::EngineError;
+use crate::armed::{Arms, Binary};
 use crate::driver::{Driver, Opened};
-use crate::launch::{self, Reach};
+use crate::launch::{self, Launch, Reach};
 use crate::product::Product;
 use crate::store::Arrival;
 use crate::target::Step;
@@ -19,8 +20,8 @@ impl Driver for Postgres {
         "postgres"
     }
 
-    fn address_suffix(&self) -> Option<&'static str> {
-        Some("")
+    fn address_suffixes(&self) -> &'static [&'static str] {
+        &[""]
     }
 
     fn install(&self, arrival: &mut Arrival) -> Result<String, EngineError> {
@@ -33,8 +34,20 @@ impl Driver for Postgres {
         }
     }
 
-    fn open_local(&self, product: &'static Product, path: &Path, version: Option<&str>) -> Opened {
-        Ok(Box::new(PostgresEngine::open(Host::start(product, path, version.unwrap_or_default())?)?))
+    fn open_local(
+        &self,
+        product: &'static Product,
+        path: &Path,
+        version: Option<&str>,
+        arms: Option<&Arms>,
+    ) -> Opened {
+        let host = Host::start(product, path, version.unwrap_or_default(), arms)?;
+        Ok(Box::new(PostgresEngine::open(host)?))
+    }
+
+    fn binary(&self, product: &'static Product, path: &Path) -> Option<Binary> {
+        // Other servers of the protocol are not programs of C.
+        Launch::at(product, path).is_none().then(|| Binary::server(private::program(path)))
     }
 
     fn connect(&self, product: &'static Product, url: &ServerUrl) -> Opened {

@@ -16,6 +16,7 @@ use dissent_core::dialect::Databases;
 use dissent_core::engine::{Engine, ErrorClass, Limits, Prepared, Reply, SqlError, Trouble};
 use dissent_core::sql::{DataType, Value};
 
+use crate::armed::Arms;
 use crate::product::Product;
 use crate::url::ServerUrl;
 use crate::{EngineError, own};
@@ -49,22 +50,28 @@ struct Host {
 
 enum Ownership {
     /// Started by us, and what from.
-    Private { private: Private, installation: PathBuf, version: String },
+    Private { private: Box<Private>, installation: PathBuf, version: String, arms: Option<Arms> },
     /// Somebody else's.
     Remote,
 }
 
 impl Host {
     /// A server of our own.
-    fn start(product: &'static Product, installation: &Path, version: &str) -> Result<Host, EngineError> {
+    fn start(
+        product: &'static Product,
+        installation: &Path,
+        version: &str,
+        arms: Option<&Arms>,
+    ) -> Result<Host, EngineError> {
         let name = format!("{} {version}", product.title());
-        let private = Private::start(product, installation, &name, version)?;
+        let private = Private::start(product, installation, &name, version, arms)?;
         let (address, login, user) =
             (private.address().clone(), private::login(product), private.user(product));
         let ownership = Ownership::Private {
-            private,
+            private: Box::new(private),
             installation: installation.to_path_buf(),
             version: version.to_string(),
+            arms: arms.cloned(),
         };
         Ok(Host { product, name, ownership, address, login, user, mark: None })
     }
@@ -86,8 +93,8 @@ impl Host {
     }
 
     fn restart(&mut self) -> Result<(), EngineError> {
-        if let Ownership::Private { private, installation, version } = &mut self.ownership {
-            *private = Private::start(self.product, installation, &self.name, version)?;
+        if let Ownership::Private { private, installation, version, arms } = &mut self.ownership {
+            **private = Private::start(self.product, installation, &self.name, version, arms.as_ref())?;
             self.address = private.address().clone();
         }
         Ok(())

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,6 +11,7 @@ use std::time::Duration;
 use super::told;
 use super::wire::{Address, Login, Wire};
 use crate::EngineError;
+use crate::armed::Arms;
 use crate::confine::{Confinement, User};
 use crate::launch::{LOOPBACK, Launch, Launched, Reach};
 use crate::product::Product;
@@ -23,6 +25,8 @@ const ROLE: &str = "dissent";
 /// Where an installation keeps its programs, and the data directory that servers begin with.
 pub const PROGRAMS: &str = "native";
 pub const TEMPLATE: &str = "template";
+/// Among the programs.
+const PROGRAM: &str = "bin/postgres";
 
 /// What a server may come to need in its directory: data, temporary files, a copy of the programs.
 pub const ROOM: u64 = 1 << 30;
@@ -91,6 +95,11 @@ fn address(reach: &Reach) -> Address {
     }
 }
 
+/// The server's program in an installation.
+pub fn program(installation: &Path) -> PathBuf {
+    installation.join(PROGRAMS).join(PROGRAM)
+}
+
 /// What a server of this name does wrong when it is started.
 fn not_started(name: &str) -> impl Fn(String) -> EngineError {
     move |reason| EngineError::NotStarted { what: name.to_string(), reason }
@@ -111,6 +120,7 @@ impl Private {
         installation: &Path,
         name: &str,
         version: &str,
+        arms: Option<&Arms>,
     ) -> Result<Private, EngineError> {
         if let Some(launch) = Launch::at(product, installation) {
             let (Launched { server, home, reach }, _) = launch.start(|reach| knock(product, reach))?;
@@ -122,12 +132,14 @@ impl Private {
         let programs = programs_for(user, installation, &home).map_err(|error| failed(error.to_string()))?;
         let data = home.path().join("data");
         copy_tree(&installation.join(TEMPLATE), &data, user).map_err(|error| failed(error.to_string()))?;
-        let mut command = Command::new(programs.join("bin/postgres"));
+        let mut command = Command::new(programs.join(PROGRAM));
         command.arg("-D").arg(&data).arg("-k").arg(&data).args(settings(version));
         command.current_dir(&data).env_remove("PGDATA").env_remove("PGOPTIONS");
         let log = home.path().join("log");
+        let map = arms.map(|arms| arms.equip(&mut command, &home)).transpose()?;
+        let confinement = Confinement { map: map.as_ref().map(AsRawFd::as_raw_fd), ..confinement(user) };
         let mut server =
-            Server::start(command, confinement(user), &log).map_err(|error| failed(error.to_string()))?;
+            Server::start(command, confinement, &log).map_err(|error| failed(error.to_string()))?;
         let reach = Reach::Socket(data.join(".s.PGSQL.5432"));
         let mut wire = server.until_ready(START_LIMIT, || knock(product, &reach)).map_err(&failed)?;
         // The settings of a server that nobody else uses are no secret.

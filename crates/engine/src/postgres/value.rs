@@ -94,13 +94,38 @@ pub fn read(type_oid: u32, bytes: &[u8]) -> Value {
         oid::FLOAT4 => text.parse().ok().map(|real: f32| Value::Real(f64::from(real))),
         oid::FLOAT8 => text.parse().ok().map(Value::Real),
         oid::NUMERIC => Some(decimal(&text)),
-        oid::BYTEA => text.strip_prefix("\\x").and_then(unhex).map(Value::Blob),
+        oid::BYTEA => text.strip_prefix("\\x").and_then(unhex).or_else(|| unescaped(bytes)).map(Value::Blob),
         oid::TEXT | oid::VARCHAR | oid::BPCHAR | oid::NAME | oid::CHAR | oid::UNKNOWN => {
             return Value::Text(text.into_owned());
         }
         _ => None,
     };
     read.unwrap_or_else(|| other(kind(type_oid, &text)))
+}
+
+/// Bytes as servers write them that know nothing of hexadecimal digits: `\\` and `\377`.
+fn unescaped(text: &[u8]) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut rest = text;
+    while let Some((first, after)) = rest.split_first() {
+        rest = match (first, after) {
+            (b'\\', [b'\\', after @ ..]) => {
+                bytes.push(b'\\');
+                after
+            }
+            (b'\\', [a, b, c, after @ ..]) => {
+                let digits = std::str::from_utf8(&[*a, *b, *c]).ok().map(str::to_string)?;
+                bytes.push(u8::from_str_radix(&digits, 8).ok()?);
+                after
+            }
+            (b'\\', _) => return None,
+            (plain, after) => {
+                bytes.push(*plain);
+                after
+            }
+        };
+    }
+    Some(bytes)
 }
 
 fn kind(type_oid: u32, text: &str) -> Kind {

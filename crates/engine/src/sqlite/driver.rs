@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::api::Api;
 use super::{SqliteEngine, build, bundled};
 use crate::EngineError;
+use crate::armed::{Arms, Binary};
 use crate::driver::{Build, Driver, Opened};
 use crate::product::Product;
 use crate::store::{Arrival, Compiler, Wanted, not_writable};
@@ -57,7 +58,15 @@ impl Driver for Sqlite {
         Ok(Box::new(SqliteEngine::bundled()?))
     }
 
-    fn open_local(&self, _: &'static Product, path: &Path, _: Option<&str>) -> Opened {
+    fn open_local(&self, _: &'static Product, path: &Path, _: Option<&str>, arms: Option<&Arms>) -> Opened {
+        if let Some(arms) = arms {
+            Api::inspect(path)?;
+            arms.arm(path)?;
+        }
         Ok(Box::new(SqliteEngine::load(path)?))
+    }
+
+    fn binary(&self, _: &'static Product, path: &Path) -> Option<Binary> {
+        Some(Binary::library(path))
     }
 }

@@ -5,35 +5,53 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::download::Download;
+use super::lasting_directory;
 use crate::EngineError;
 
 /// Downloads the package and its dependencies, and unpacks them into one directory.
 pub fn fetch(download: &Download) -> Result<PathBuf, EngineError> {
-    let work = download.directory("debian")?;
-    let tree = work.join("tree");
-    let apt = || {
-        let mut apt = Command::new("apt-get");
-        apt.arg("-c").arg(work.join("apt.conf")).args(["-q", "-y"]).env("LC_ALL", "C");
-        apt
-    };
-    let source = source(download)?;
-    let written = std::fs::create_dir_all(work.join("state/lists/partial"))
-        .and_then(|()| std::fs::create_dir_all(work.join("cache/archives/partial")))
-        .and_then(|()| std::fs::create_dir_all(work.join("nothing")))
-        .and_then(|()| std::fs::create_dir_all(&tree))
-        .and_then(|()| std::fs::write(work.join("status"), ""))
-        .and_then(|()| std::fs::write(work.join("sources.list"), source))
-        .and_then(|()| std::fs::write(work.join("apt.conf"), configuration(&work)));
-    written.map_err(|error| download.failed("apt-get", error.to_string()))?;
-    download.run(apt().arg("update"))?;
-    download.run(apt().args(["--download-only", "install", download.package.name]))?;
+    let work = suite(download)?;
+    let tree = download.directory("tree")?;
+    download.run(apt("apt-get", &work).args(["-y", "--download-only", "install", download.package.name]))?;
     let archives = std::fs::read_dir(work.join("cache/archives")).into_iter().flatten().flatten();
     let packages =
         archives.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == "deb"));
     for archive in packages {
         download.run(Command::new("dpkg").env("LC_ALL", "C").arg("-x").arg(archive).arg(&tree))?;
     }
+    // They are needed no more, and large.
+    let _ = std::fs::remove_dir_all(&work);
     Ok(tree)
+}
+
+/// The version of the package that its suite has now: `1:11.8.9+ds-2`.
+pub fn candidate(download: &Download) -> Result<String, EngineError> {
+    let work = suite(download)?;
+    let told = download.output(apt("apt-cache", &work).args(["show", download.package.name]))?;
+    let version = told.lines().find_map(|line| line.strip_prefix("Version:"));
+    let missing = || download.failed("apt-cache", "it tells no version".to_string());
+    version.map(|version| version.trim().to_string()).ok_or_else(missing)
+}
+
+/// A directory with the lists of the package's suite. What apt downloads into it outlives an interruption.
+fn suite(download: &Download) -> Result<PathBuf, EngineError> {
+    let work = lasting_directory(&format!("{}-{}", download.package.name, download.package.version))?;
+    let source = source(download)?;
+    let written = std::fs::create_dir_all(work.join("state/lists/partial"))
+        .and_then(|()| std::fs::create_dir_all(work.join("cache/archives/partial")))
+        .and_then(|()| std::fs::create_dir_all(work.join("nothing")))
+        .and_then(|()| std::fs::write(work.join("status"), ""))
+        .and_then(|()| std::fs::write(work.join("sources.list"), source))
+        .and_then(|()| std::fs::write(work.join("apt.conf"), configuration(&work)));
+    written.map_err(|error| download.failed("apt-get", error.to_string()))?;
+    download.run(apt("apt-get", &work).arg("update"))?;
+    Ok(work)
+}
+
+fn apt(program: &str, work: &Path) -> Command {
+    let mut apt = Command::new(program);
+    apt.arg("-c").arg(work.join("apt.conf")).arg("-q").env("LC_ALL", "C");
+    apt
 }
 
 /// Everything apt would keep in the system's directories, in ours. What the machine says about proxies and

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 use super::package::{Package, Registry};
 use super::{Wanted, debian, go, maven};
+use crate::confine::Confinement;
 use crate::target::Step;
 use crate::{EngineError, worker};
 
@@ -18,17 +19,11 @@ pub fn fetch(
     progress: &mut dyn FnMut(Step),
 ) -> Result<PathBuf, EngineError> {
     let download = Download { package, work, wanted };
-    match package.registry {
-        Registry::Crate => download.fetch_crate(),
-        Registry::Npm => download.fetch_npm(),
-        Registry::Pypi => download.fetch_pypi(),
-        Registry::Wheel(python) => download.fetch_wheel(python),
-        Registry::Debian => debian::fetch(&download),
-        Registry::Worker => download.fetch_worker(),
-        Registry::Python => download.fetch_python(),
-        Registry::Go(toolchain) => go::fetch(&download, toolchain, progress),
-        Registry::Maven => maven::fetch(&download),
+    let fetched = download.fetch(progress)?;
+    for needed in package.option("needs") {
+        download.fetch_needed(needed, &fetched)?;
     }
+    Ok(fetched)
 }
 
 /// Every tag under which wheels for an ordinary Linux on x86-64 have been published: pip takes a wheel
@@ -47,11 +42,41 @@ const PLATFORMS: [&str; 8] = [
 /// A package to get, where to, and what for.
 pub(super) struct Download<'a> {
     pub package: &'a Package,
-    work: &'a Path,
+    pub work: &'a Path,
     pub wanted: &'a Wanted,
 }
 
 impl Download<'_> {
+    fn fetch(&self, progress: &mut dyn FnMut(Step)) -> Result<PathBuf, EngineError> {
+        match self.package.registry {
+            Registry::Crate => self.fetch_crate(),
+            Registry::Npm => self.fetch_npm(),
+            Registry::Pypi => self.fetch_pypi(),
+            Registry::Wheel(python) => self.fetch_wheel(python),
+            Registry::Debian => debian::fetch(self),
+            Registry::Worker => self.fetch_worker(),
+            Registry::Python => self.fetch_python(),
+            Registry::Go(toolchain) => go::fetch(self, toolchain, progress),
+            Registry::Maven => maven::fetch(self),
+        }
+    }
+
+    /// Puts a library of a Debian package beside what was fetched: `PACKAGE@SUITE:PATH`.
+    fn fetch_needed(&self, needed: &'static str, beside: &Path) -> Result<(), EngineError> {
+        let parts = needed.split_once(':').and_then(|(package, path)| Some((package.split_once('@')?, path)));
+        let Some(((name, version), path)) = parts else {
+            return Err(self.failed("apt-get", format!("{needed} names no package of a suite")));
+        };
+        let package = Package { registry: Registry::Debian, name, version, path, options: "" };
+        let download = Download { package: &package, work: self.work, wanted: self.wanted };
+        let file = download.found(debian::fetch(&download)?.join(path), "apt-get")?;
+        // By the name under which others look for it, which may be that of a link.
+        let name = Path::new(path).file_name().unwrap_or_default();
+        std::fs::copy(file, beside.join(name))
+            .map(drop)
+            .map_err(|error| self.failed("apt-get", error.to_string()))
+    }
+
     /// Cargo downloads only dependencies: of an empty project, then. Nothing is built.
     fn fetch_crate(&self) -> Result<PathBuf, EngineError> {
         let Package { name, version, path, .. } = self.package;
@@ -72,11 +97,10 @@ impl Download<'_> {
         self.found(project.join("vendor").join(format!("{name}-{version}")).join(path), "cargo")
     }
 
-    /// Writes the package that is built, and downloads all it depends on. It is outside of what is removed if it comes to
-    /// nothing: what is built before an interruption need not be built again.
+    /// Writes the package that is built, and downloads all it depends on.
     fn fetch_worker(&self) -> Result<PathBuf, EngineError> {
         let Package { name, version, .. } = self.package;
-        let project = super::cache_directory()?.join("building").join(format!("{name}-{version}"));
+        let project = super::lasting_directory(&format!("{name}-{version}"))?;
         let written = self.worker()?.write_package(version, &project);
         written.map_err(|error| self.failed("cargo", error.to_string()))?;
         self.run(Command::new("cargo").args(["fetch", "--quiet"]).current_dir(&project))?;
@@ -187,6 +211,8 @@ impl Download<'_> {
 
     pub fn output(&self, command: &mut Command) -> Result<String, EngineError> {
         let client = command.get_program().to_string_lossy().into_owned();
+        // Whoever ends us wants no client to go on.
+        Confinement::default().apply(command);
         match command.stdin(Stdio::null()).output() {
             Ok(output) if output.status.success() => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
             Ok(output) => Err(self.failed(&client, reason(&String::from_utf8_lossy(&output.stderr)))),

@@ -29,7 +29,8 @@ pub fn fetch(download: &Download) -> Result<PathBuf, EngineError> {
     }
     let tree = download.directory("tree")?;
     let mut tar = Command::new("tar");
-    tar.arg("--extract").arg("--file").arg(&file).arg("--directory").arg(&tree);
-    download.run(tar.arg("--no-same-owner").arg(member))?;
+    tar.arg("--extract").arg("--file").arg(&file).arg("--directory").arg(&tree).arg("--no-same-owner");
+    // Not every archive has an entry for its root.
+    download.run(tar.args(Some(member).filter(|member| *member != ".")))?;
     download.found(tree.join(member), "mvn")
 }

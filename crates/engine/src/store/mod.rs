@@ -5,6 +5,7 @@ mod debian;
 mod download;
 mod go;
 mod maven;
+mod newer;
 pub(crate) mod package;
 
 use std::ffi::OsString;
@@ -20,11 +21,15 @@ use crate::driver::{Build, Driver};
 use crate::product::{Product, products};
 use crate::target::Step;
 pub(crate) use compile::Compiler;
+pub use newer::update;
 use package::{Package, Release};
 
 /// One download or build at a time in this process. Other processes wait for a lock, and a version is there complete or
 /// not at all.
 static BUSY: Mutex<()> = Mutex::new(());
+
+/// What directories are called in which a version is made.
+const UNFINISHED: &str = "unfinished-";
 
 /// The directory where engines are kept, and what they are compiled with.
 pub(crate) struct Store {
@@ -125,6 +130,15 @@ impl Store {
         Ok(Store { root, compiler: Compiler::of_user() })
     }
 
+    /// Where everything is kept.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub fn compiler(&self) -> &Compiler {
+        &self.compiler
+    }
+
     fn directory(&self, engine: &str, version: &str) -> PathBuf {
         self.root.join("engines").join(engine).join(version)
     }
@@ -163,26 +177,30 @@ impl Store {
             return Ok(opened);
         }
         // Beside the place where it will stay, so that renaming is all that is left to do; removed if it
-        // comes to nothing.
+        // comes to nothing, or by the next process if this one is killed.
+        remove_unfinished(above);
         let unfinished =
-            tempfile::Builder::new().prefix("unfinished-").tempdir_in(above).map_err(not_writable(above))?;
-        let (package, downloaded) = first_that_works(&release.packages, |package| {
-            progress(Step::Downloading { package: package.to_string() });
-            download::fetch(package, &unfinished.path().join("work"), &wanted, progress)
-        })?;
+            tempfile::Builder::new().prefix(UNFINISHED).tempdir_in(above).map_err(not_writable(above))?;
         let made = unfinished.path().join("kept");
-        let mut arrival = Arrival {
-            product,
-            wanted: &wanted,
-            release,
-            build,
-            package,
-            downloaded: &downloaded,
-            kept: &made,
-            compiler: &self.compiler,
-            progress,
-        };
-        arrival.install(product.driver)?;
+        first_that_works(&release.packages, |package| {
+            progress(Step::Downloading { package: package.to_string(), bytes: product.usual_bytes() });
+            let work = unfinished.path().join("work");
+            let _ = std::fs::remove_dir_all(&work);
+            let _ = std::fs::remove_dir_all(&made);
+            let downloaded = download::fetch(package, &work, &wanted, progress)?;
+            let mut arrival = Arrival {
+                product,
+                wanted: &wanted,
+                release,
+                build,
+                package,
+                downloaded: &downloaded,
+                kept: &made,
+                compiler: &self.compiler,
+                progress: &mut *progress,
+            };
+            arrival.install(product.driver)
+        })?;
         std::fs::rename(&made, &kept).map(|()| opened).map_err(not_writable(&kept))
     }
 }
@@ -200,6 +218,21 @@ impl Arrival<'_> {
             }
         }
     }
+}
+
+/// Removes what processes left that were killed. Only who holds the lock may do so.
+fn remove_unfinished(directory: &Path) {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(UNFINISHED)) {
+        let _ = std::fs::remove_dir_all(entry.path());
+    }
+}
+
+/// A directory for what is downloaded or built in parts, which outlives an interruption: nothing is done twice.
+fn lasting_directory(name: &str) -> Result<PathBuf, EngineError> {
+    let directory = Store::of_user()?.root.join("building").join(name);
+    std::fs::create_dir_all(&directory).map_err(not_writable(&directory))?;
+    Ok(directory)
 }
 
 /// Waits until no other process obtains what this file stands for. The lock ends with the file, or with the process.
@@ -224,14 +257,14 @@ pub(crate) fn not_writable(path: &Path) -> impl Fn(std::io::Error) -> EngineErro
 }
 
 /// Tries one package after the other; if none works, the preferred one's error tells most.
-fn first_that_works<T>(
+fn first_that_works(
     packages: &[Package],
-    mut attempt: impl FnMut(&Package) -> Result<T, EngineError>,
-) -> Result<(&Package, T), EngineError> {
+    mut attempt: impl FnMut(&Package) -> Result<(), EngineError>,
+) -> Result<(), EngineError> {
     let mut first_error = None;
     for package in packages {
         match attempt(package) {
-            Ok(found) => return Ok((package, found)),
+            Ok(()) => return Ok(()),
             Err(error) => first_error = first_error.or(Some(error)),
         }
     }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use dissent_core::dialect::Version;
 
+use super::newer;
+
 include!(concat!(env!("OUT_DIR"), "/versions.rs"));
 
 /// Where a package is downloaded from.
@@ -25,6 +27,38 @@ pub enum Registry {
     Go(&'static str),
     /// A Java archive: `group:name`.
     Maven,
+}
+
+/// What tables call the registries that have a single kind of package.
+const REGISTRIES: [(&str, Registry); 7] = [
+    ("crate", Registry::Crate),
+    ("npm", Registry::Npm),
+    ("pypi", Registry::Pypi),
+    ("debian", Registry::Debian),
+    ("worker", Registry::Worker),
+    ("python", Registry::Python),
+    ("maven", Registry::Maven),
+];
+
+impl Registry {
+    fn named(name: &'static str) -> Option<Registry> {
+        let known = REGISTRIES.iter().find(|(known, _)| *known == name).map(|(_, registry)| *registry);
+        let go = || name.starts_with("go").then_some(Registry::Go(name));
+        known.or_else(go).or_else(|| name.strip_prefix("cp").map(Registry::Wheel))
+    }
+}
+
+impl fmt::Display for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Registry::Go(toolchain) => f.write_str(toolchain),
+            Registry::Wheel(python) => write!(f, "cp{python}"),
+            other => {
+                let name = REGISTRIES.iter().find(|(_, registry)| registry == other);
+                f.write_str(name.map_or("", |(name, _)| name))
+            }
+        }
+    }
 }
 
 /// A package that carries a version, and the file in it that is wanted.
@@ -70,6 +104,27 @@ pub struct Release {
 }
 
 impl Release {
+    /// One package that contains a version, or a series of them: `11.8.x`.
+    pub fn single(version: &'static str, package: Package) -> Release {
+        let series = version.strip_suffix(".x");
+        Release { version: series.unwrap_or(version), is_series: series.is_some(), packages: vec![package] }
+    }
+
+    /// The same as a series, if the other one is.
+    pub fn in_series(self, other: &Release) -> Release {
+        Release { is_series: other.is_series, ..self }
+    }
+
+    /// As it stands in a table.
+    pub fn written(&self) -> String {
+        format!("{}{}", self.version, if self.is_series { ".x" } else { "" })
+    }
+
+    /// The version as a number.
+    pub fn version(&self) -> Version {
+        Version::parse(self.version)
+    }
+
     /// Whether what was obtained is what the packages promised.
     pub fn is(&self, version: &str) -> bool {
         version == self.version || self.is_series && begins_with(version, self.version)
@@ -81,45 +136,43 @@ fn begins_with(version: &str, start: &str) -> bool {
     version.strip_prefix(start).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// Every version of a dialect's engine that can be obtained, the oldest first.
+/// Every version of a dialect's engine that can be obtained, the oldest first: its table, and what was learned since.
 pub fn releases(dialect: &str) -> Vec<Release> {
-    let table = TABLES.iter().find(|(name, _)| *name == dialect);
-    table.map(|(name, text)| parse(name, text)).unwrap_or_default()
-}
-
-fn parse(name: &str, table: &'static str) -> Vec<Release> {
-    let mut releases: Vec<Release> = Vec::new();
-    for line in table.lines().filter(|line| !line.starts_with('#')) {
-        let fields: Vec<&str> = line.split('\t').collect();
-        // Every table is read by a test.
-        let (version, registry, package, package_version, path, options) = match fields[..] {
-            [version, registry, package, released, path] => (version, registry, package, released, path, ""),
-            [version, registry, package, released, path, options] => {
-                (version, registry, package, released, path, options)
-            }
-            _ => panic!("versions/{name}.tsv: expected five or six columns in: {line}"),
-        };
-        let registry = match registry {
-            "crate" => Registry::Crate,
-            "npm" => Registry::Npm,
-            "pypi" => Registry::Pypi,
-            "debian" => Registry::Debian,
-            "worker" => Registry::Worker,
-            "python" => Registry::Python,
-            "maven" => Registry::Maven,
-            toolchain if toolchain.starts_with("go") => Registry::Go(toolchain),
-            python if python.starts_with("cp") => Registry::Wheel(&python[2..]),
-            other => panic!("versions/{name}.tsv: unknown registry {other}"),
-        };
-        let package = Package { registry, name: package, version: package_version, path, options };
-        let series = version.strip_suffix(".x");
-        let version = series.unwrap_or(version);
-        match releases.last_mut() {
-            Some(last) if last.version == version => last.packages.push(package),
-            _ => releases.push(Release { version, is_series: series.is_some(), packages: vec![package] }),
+    let mut releases = Vec::new();
+    for (name, table) in TABLES.iter().filter(|(name, _)| *name == dialect) {
+        for line in table.lines().filter(|line| !line.starts_with('#')) {
+            // Every table is read by a test.
+            add(&mut releases, line)
+                .unwrap_or_else(|mistake| panic!("versions/{name}.tsv: {mistake} in: {line}"));
         }
     }
+    for line in newer::learned(dialect) {
+        // The file is the user's: what is not understood in it is passed over.
+        let _ = add(&mut releases, line);
+    }
     releases
+}
+
+/// Adds what a line of a table says.
+pub(super) fn add(releases: &mut Vec<Release>, line: &'static str) -> Result<(), String> {
+    let fields: Vec<&str> = line.split('\t').collect();
+    let (version, registry, name, released, path, options) = match fields[..] {
+        [version, registry, name, released, path] => (version, registry, name, released, path, ""),
+        [version, registry, name, released, path, options] => {
+            (version, registry, name, released, path, options)
+        }
+        _ => return Err("expected five or six columns".to_string()),
+    };
+    let registry = Registry::named(registry).ok_or_else(|| format!("unknown registry {registry}"))?;
+    let package = Package { registry, name, version: released, path, options };
+    let release = Release::single(version, package);
+    let number = release.version();
+    let at = releases.partition_point(|other| other.version() < number);
+    match releases.get_mut(at) {
+        Some(same) if same.version == release.version => same.packages.extend(release.packages),
+        _ => releases.insert(at, release),
+    }
+    Ok(())
 }
 
 /// The newest release that is `wanted` or, where that is only the start of a version, begins with it. A version

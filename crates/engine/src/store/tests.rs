@@ -153,3 +153,23 @@ fn two_versions_run_side_by_side() {
         assert!(!matches!(old, Reply::Failed(_)), "{sql}: {old:?}");
     }
 }
+
+/// The crates that are built on machines without Python. That takes minutes, so only `DISSENT_REQUIRE_ENGINES=all` asks for it.
+#[test]
+fn workers_in_rust_are_built_and_answer() {
+    if std::env::var("DISSENT_REQUIRE_ENGINES").as_deref() != Ok("all") {
+        return;
+    }
+    for name in ["datafusion", "turso"] {
+        let product = product::by_name(name).unwrap();
+        let mut release = package::releases(name).pop().unwrap();
+        release.packages.retain(|package| package.registry == package::Registry::Worker);
+        assert!(!release.packages.is_empty(), "{name} has no crate");
+        let root = tempfile::tempdir().unwrap();
+        let opened = store(root.path(), "cc").obtain(product, &release, Build::Plain, &mut |_| {}).unwrap();
+        let mut engine = product.driver.open_local(product, &opened, Some(release.version), None).unwrap();
+        assert!(release.is(engine.version()), "{name} {}", engine.version());
+        let Reply::Rows(rows) = engine.execute("SELECT 41 + 1").unwrap() else { panic!("{name}") };
+        assert_eq!(rows.single().and_then(Value::as_int), Some(42), "{name}");
+    }
+}

@@ -7,11 +7,12 @@ use std::process::{Command, Stdio};
 use dissent_core::engine::Engine;
 
 use super::{WorkerEngine, package};
-use crate::EngineError;
+use crate::armed::Arms;
 use crate::driver::{Build, Driver, Opened};
 use crate::product::Product;
 use crate::store::{Arrival, not_writable};
 use crate::target::Step;
+use crate::{EngineError, interpreter};
 
 /// A program of ours around a library.
 pub(crate) struct Worker;
@@ -28,6 +29,10 @@ impl Driver for Worker {
     /// A worker that somebody else has built, perhaps with a library of their own.
     fn loads_libraries(&self) -> bool {
         true
+    }
+
+    fn interpreter(&self, path: &Path) -> Option<&'static str> {
+        package::is_script(path).then_some(interpreter::PYTHON)
     }
 
     fn runs_programs(&self) -> bool {
@@ -57,7 +62,13 @@ impl Driver for Worker {
         Ok(version)
     }
 
-    fn open_local(&self, product: &'static Product, path: &Path, _: Option<&str>) -> Opened {
+    fn open_local(
+        &self,
+        product: &'static Product,
+        path: &Path,
+        _: Option<&str>,
+        _: Option<&Arms>,
+    ) -> Opened {
         Ok(Box::new(start(product.title(), path)?))
     }
 }

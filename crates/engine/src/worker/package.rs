@@ -12,6 +12,9 @@ include!(concat!(env!("OUT_DIR"), "/workers.rs"));
 const SERVE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/workers/serve.rs"));
 const SERVE_IN_PYTHON: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/workers/serve.py"));
 
+/// What the launcher starts.
+const SCRIPT: &str = "worker.py";
+
 /// Starts the script with the packages next to it, and with nothing of the user's own.
 const LAUNCHER: &str = r#"#!/bin/sh
 here=$(dirname "$0")
@@ -24,6 +27,11 @@ pub struct Source {
     manifest: &'static str,
     main: &'static str,
     script: &'static str,
+}
+
+/// Whether the program of a worker is written in Python.
+pub fn is_script(program: &Path) -> bool {
+    program.with_file_name(SCRIPT).is_file()
 }
 
 impl Source {
@@ -44,7 +52,7 @@ impl Source {
     pub fn write_script(&self, directory: &Path) -> std::io::Result<()> {
         let program = directory.join("worker");
         std::fs::write(directory.join("serve.py"), SERVE_IN_PYTHON)?;
-        std::fs::write(directory.join("worker.py"), self.script)?;
+        std::fs::write(directory.join(SCRIPT), self.script)?;
         std::fs::write(&program, LAUNCHER)?;
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755))
     }

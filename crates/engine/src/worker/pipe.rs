@@ -7,7 +7,9 @@ use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use super::package;
 use crate::confine::Confinement;
+use crate::interpreter;
 
 /// Bytes of address space: a worker that wants more fails to get it, not the machine.
 const MEMORY: u64 = 8 << 30;
@@ -49,6 +51,9 @@ impl Pipe {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // Ctrl-C at the terminal is for us alone.
         command.process_group(0).env("RUST_BACKTRACE", "0");
+        if package::is_script(program) {
+            interpreter::put_first(interpreter::PYTHON, &mut command);
+        }
         let confinement =
             Confinement { memory_bytes: Some(MEMORY), without_core: true, ..Confinement::default() };
         confinement.apply(&mut command);

@@ -2,6 +2,9 @@
 
 #![allow(dead_code)] // Each test binary uses a part of this.
 
+pub mod certificates;
+pub mod responder;
+
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;

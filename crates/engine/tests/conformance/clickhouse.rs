@@ -1,4 +1,4 @@
-//! ClickHouse: the library, and a server by HTTP.
+//! ClickHouse: the library, and a server by HTTP and HTTPS.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -6,7 +6,8 @@ use dissent_core::engine::ErrorClass;
 use dissent_core::sql::{Kind, Value};
 use dissent_engine::Target;
 
-use super::responder::{PASSWORD, Responder};
+use super::common::certificates;
+use super::common::responder::{PASSWORD, Responder};
 use super::suite::{PreparedWords, Suite, decimal, other, text, ty};
 
 /// Libchdb opens one database directory at a time in a process.
@@ -31,9 +32,24 @@ fn clickhouse_by_address() {
     assert!(told.contains("516") && !told.contains("guess"), "{told}");
 }
 
+/// The same server, encrypted.
+#[test]
+fn clickhouse_by_encrypted_address() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let directory = tempfile::tempdir().unwrap();
+    if !certificates::make(directory.path()) {
+        return;
+    }
+    let Some(responder) = Responder::encrypted(directory.path()) else { return };
+    let root = directory.path().join("ca.pem");
+    let place = format!("localhost:{}/?sslrootcert={}", responder.port(), root.display());
+    suite(&format!("clickhouse+https://me:{PASSWORD}@{place}")).run();
+}
+
 fn suite(target: &str) -> Suite {
     Suite {
         target: target.to_string(),
+        one: "SELECT 1",
         values: vec![
             ("SELECT 1", Value::Int(1)),
             ("SELECT NULL", Value::Null),

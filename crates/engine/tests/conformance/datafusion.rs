@@ -9,6 +9,7 @@ use super::suite::{PreparedWords, Suite, child, decimal, other, text, ty};
 fn datafusion() {
     Suite {
         target: "datafusion".to_string(),
+        one: "SELECT 1",
         values: vec![
             ("SELECT 1", Value::Int(1)),
             ("SELECT NULL", Value::Null),

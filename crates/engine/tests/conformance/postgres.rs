@@ -8,6 +8,7 @@ use super::suite::{PreparedWords, Suite, decimal, only_by_address, open, other, 
 fn postgres(target: &str) -> Suite {
     Suite {
         target: target.to_string(),
+        one: "SELECT 1",
         values: vec![
             ("SELECT NULL", Value::Null),
             ("SELECT TRUE", Value::Bool(true)),
@@ -132,6 +133,57 @@ fn postgres_newest() {
 #[test]
 fn postgres_16() {
     postgres("postgres@16").run();
+}
+
+/// The suite without what names one of these.
+fn without(target: &str, lacks: &[&str]) -> Suite {
+    let mut suite = postgres(target);
+    suite.values.retain(|(sql, _)| !lacks.iter().any(|word| sql.contains(word)));
+    suite.stored.retain(|(ty, literal, _)| {
+        !lacks.iter().any(|word| literal.contains(word) || ty.name.split('(').next() == Some(word))
+    });
+    suite
+}
+
+/// It has no indexes and no statement that waits.
+#[test]
+fn hyper_newest() {
+    let lacks = [
+        "NaN",
+        "nfinity",
+        "18446744073709551616",
+        "JSONB",
+        "ARRAY",
+        "TIMESTAMPTZ",
+        "INTERVAL",
+        "NUMERIC",
+        "UUID",
+        "REAL",
+    ];
+    Suite {
+        setup: &["CREATE TABLE k(a INTEGER NOT NULL)", "INSERT INTO k VALUES (1)"],
+        errors: &[
+            ("SELEC 1", ErrorClass::Syntax),
+            ("SELECT nothing", ErrorClass::Semantic),
+            ("INSERT INTO k VALUES (NULL)", ErrorClass::Constraint),
+            ("SELECT 1 / 0", ErrorClass::Runtime),
+        ],
+        endless: "SELECT COUNT(*) FROM generate_series(1, 100000) AS a(x), generate_series(1, 100000) AS b(y), \
+                  generate_series(1, 1000) AS c(z) WHERE x + y < z",
+        boundless: None,
+        many_rows: "SELECT * FROM generate_series(1, 1000000)",
+        mess: &[
+            "SET extra_float_digits = 0",
+            "CREATE TABLE left_over(a INTEGER)",
+            "BEGIN",
+            "INSERT INTO left_over VALUES (1)",
+        ],
+        setting: ("SHOW extra_float_digits", text("3")),
+        traces: &["SELECT COUNT(*) FROM pg_class"],
+        server: None,
+        ..without("hyper", &lacks)
+    }
+    .run();
 }
 
 /// A server that somebody else runs, by its address: ours, in this test.

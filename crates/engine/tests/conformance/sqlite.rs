@@ -44,6 +44,7 @@ fn turso() {
 fn suite(target: &str) -> Suite {
     Suite {
         target: target.to_string(),
+        one: "SELECT 1",
         values: vec![
             ("SELECT NULL", Value::Null),
             ("SELECT TRUE", Value::Int(1)),

@@ -31,6 +31,8 @@ pub fn only_by_address(parent: &'static str) -> impl Iterator<Item = &'static st
 /// How an engine is made to show what it does.
 pub struct Suite {
     pub target: String,
+    /// A query that returns 1.
+    pub one: &'static str,
     /// Queries of one value, and the value.
     pub values: Vec<(&'static str, Value)>,
     /// Types of columns, literals, and the values that a column of that type holds for them. The same values
@@ -79,7 +81,7 @@ pub struct PreparedWords {
 
 impl PreparedWords {
     /// Prepares, runs and closes statements by the engine's own means.
-    pub fn hold(&self, engine: &mut dyn Engine) {
+    pub fn hold(&self, engine: &mut dyn Engine, one: &str) {
         engine.reset().unwrap();
         done(engine, self.create);
         let insert = prepare(engine, self.insert, &self.types);
@@ -118,7 +120,7 @@ impl PreparedWords {
         engine.reset().unwrap();
         let gone = engine.execute_prepared(&count, &[Value::Int(1)]).unwrap();
         assert!(matches!(gone, Reply::Failed(_)), "{gone:?}");
-        assert_eq!(value(engine, "SELECT 1").as_int(), Some(1));
+        assert_eq!(value(engine, one).as_int(), Some(1));
     }
 }
 
@@ -135,10 +137,10 @@ impl Suite {
         self.values_have_their_types(engine);
         self.values_are_kept(engine);
         self.errors_have_their_class(engine);
-        self.prepared.hold(engine);
+        self.prepared.hold(engine, self.one);
         self.statements_are_prepared_in_sql(engine);
         self.limits_hold(engine);
-        explains(engine, dialect);
+        self.explains(engine, dialect);
         self.reset_leaves_nothing(engine, dialect, &fresh);
         self.generated_statements_are_valid(engine, dialect);
         self.a_hang_is_ended(engine);
@@ -172,7 +174,7 @@ impl Suite {
         self.setup.iter().for_each(|sql| done(engine, sql));
         for (sql, class) in self.errors {
             assert_eq!(failure(engine, sql), *class, "{sql}");
-            assert_eq!(value(engine, "SELECT 1").as_int(), Some(1), "after {sql}");
+            assert_eq!(value(engine, self.one).as_int(), Some(1), "after {sql}");
         }
     }
 
@@ -209,12 +211,12 @@ impl Suite {
         assert_eq!(failed(engine, &endless, &[]), ErrorClass::Limit);
         engine.set_limits(Limits::default());
         self.come_back(engine);
-        assert_eq!(value(engine, "SELECT 1").as_int(), Some(1));
+        assert_eq!(value(engine, self.one).as_int(), Some(1));
     }
 
     /// Where a statement could only be cut off by ending its process, a reset starts another one.
     fn come_back(&self, engine: &mut dyn Engine) {
-        if self.server.is_some() && engine.execute("SELECT 1").unwrap().failure().is_some() {
+        if self.server.is_some() && engine.execute(self.one).unwrap().failure().is_some() {
             engine.reset().unwrap();
         }
     }
@@ -283,7 +285,7 @@ impl Suite {
         assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
         engine.set_limits(Limits::default());
         engine.reset().unwrap();
-        assert_eq!(value(engine, "SELECT 1").as_int(), Some(1));
+        assert_eq!(value(engine, self.one).as_int(), Some(1));
     }
 
     fn a_crash_is_noticed(&self, engine: &mut dyn Engine) {
@@ -309,10 +311,10 @@ impl Suite {
                     killer.join().unwrap();
                 }
             }
-            assert_eq!(failure(engine, "SELECT 1"), ErrorClass::ConnectionLost);
+            assert_eq!(failure(engine, self.one), ErrorClass::ConnectionLost);
             assert_eq!(failed(engine, &count, &[]), ErrorClass::ConnectionLost);
             engine.reset().unwrap();
-            assert_eq!(value(engine, "SELECT 1").as_int(), Some(1));
+            assert_eq!(value(engine, self.one).as_int(), Some(1));
             assert_eq!(failure(engine, "SELECT * FROM before_crash"), ErrorClass::Semantic);
         }
     }
@@ -320,13 +322,13 @@ impl Suite {
     fn prepared_in_crash(&self) -> &'static str {
         "SELECT COUNT(*) FROM before_crash"
     }
-}
 
-fn explains(engine: &mut dyn Engine, dialect: &Dialect) {
-    let explain = dialect.explain.as_deref().expect("every dialect can explain");
-    match engine.execute(&format!("{explain} SELECT 1")).unwrap() {
-        Reply::Rows(rows) => assert!(!dialect.plan_text(&rows).is_empty()),
-        other => panic!("{other:?}"),
+    fn explains(&self, engine: &mut dyn Engine, dialect: &Dialect) {
+        let explain = dialect.explain.as_deref().expect("every dialect can explain");
+        match engine.execute(&format!("{explain} {}", self.one)).unwrap() {
+            Reply::Rows(rows) => assert!(!dialect.plan_text(&rows).is_empty()),
+            other => panic!("{other:?}"),
+        }
     }
 }
 

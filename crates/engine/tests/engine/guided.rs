@@ -7,7 +7,7 @@ use std::time::Instant;
 use dissent_core::engine::{Reply, Trouble};
 use dissent_core::finding::{Evidence, Origin, Verdict};
 use dissent_core::generate::Policy;
-use dissent_core::guide::{Entry, Feature, Guide, Kind, Plans};
+use dissent_core::guide::{Entry, Feature, Guide, Plans};
 use dissent_core::oracle::{self, Oracle};
 use dissent_core::session::{Account, NoJournal, Session};
 use dissent_core::sql::{Query, Statement};
@@ -83,6 +83,10 @@ fn walk_with(
     watcher
 }
 
+fn plan_trail() -> Trail {
+    Trail::new(Some(Box::<Plans>::default()))
+}
+
 fn nanos() -> u64 {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
     START.elapsed().as_nanos() as u64
@@ -92,7 +96,7 @@ fn nanos() -> u64 {
 #[test]
 fn every_oracle_gets_its_share_of_the_engines_time() {
     let oracles = oracle::select("all");
-    let trail = Trail::new(Kind::Plan.guide());
+    let trail = plan_trail();
     let account = walk_with(oracles.clone(), &mut Fixture::sqlite(), trail, 3, 300).account;
     let all = (account.arm_nanos() + account.scaffold_nanos()) as f64;
     let shares: Vec<(&str, f64)> = oracles
@@ -139,7 +143,7 @@ fn hardly_a_plan_is_missed_for_a_shape_that_was_seen() {
 
 #[test]
 fn changed_databases_are_mostly_valid_and_sound() {
-    let learned = walk(&mut Fixture::sqlite(), Trail::new(Kind::Plan.guide()), 9, 400);
+    let learned = walk(&mut Fixture::sqlite(), plan_trail(), 9, 400);
     assert!(learned.findings.is_empty(), "{:#?}", learned.findings);
     assert!(learned.changed > 5_000 && learned.drawn > 50, "{} {}", learned.changed, learned.drawn);
     let valid = learned.changed_ok as f64 / learned.changed as f64;
@@ -154,7 +158,7 @@ fn changed_databases_are_mostly_valid_and_sound() {
 fn the_same_seed_makes_the_same_changes() {
     let statements = || {
         let (mut recording, log) = Fixture::recording();
-        walk(&mut recording, Trail::new(Kind::Plan.guide()), 4, 40);
+        walk(&mut recording, plan_trail(), 4, 40);
         log.take()
     };
     assert_eq!(statements(), statements());
@@ -163,10 +167,10 @@ fn the_same_seed_makes_the_same_changes() {
 #[test]
 fn an_entry_shows_what_it_is_kept_for() {
     let mut sqlite = Fixture::sqlite();
-    let mut trail = Trail::new(Kind::Plan.guide());
+    let mut trail = plan_trail();
     trail.allowance = u64::MAX / 2;
     let kept = walk(&mut sqlite, trail, 2, 25).kept;
-    let mut guide = Kind::Plan.guide().expect("a guide");
+    let mut guide = Plans::default();
     sqlite.session(|session| {
         for entry in &kept {
             session.reset().expect("the engine answers");

@@ -12,3 +12,4 @@ mod known_bugs;
 mod reduction;
 mod rendering;
 mod walk;
+mod watched;

@@ -214,6 +214,7 @@ fn every_clause_is_accepted() {
                         name: "json_each".into(),
                         args: vec![Expr::text("[1]")],
                         alias: "j0".into(),
+                        columns: Vec::new(),
                     },
                     JoinOn::Nothing,
                 )),
@@ -253,6 +254,7 @@ fn every_clause_is_accepted() {
                 parents: vec![name("c0")],
             }],
             options: Vec::new(),
+            module: None,
             query: None,
         }),
         insert(Vec::new(), InsertSource::Defaults, None),
@@ -267,6 +269,7 @@ fn every_clause_is_accepted() {
             columns: Vec::new(),
             constraints: Vec::new(),
             options: Vec::new(),
+            module: None,
             query: Some(Box::new(Query::select(select(vec![SelectItem::Expr {
                 expr: c0(),
                 alias: Some(name("order")),

@@ -105,7 +105,7 @@ fn harm_by_what_a_proposal_brings_is_told_by_the_statement() {
     }
 }
 
-/// The statement as it is written does no harm: the whole check is the test case.
+/// The statement as it is written does no harm: the whole check is the test case, however many steps it has.
 #[test]
 fn harm_that_only_shows_prepared_is_told_by_the_check() {
     let prepared_query = |sql: &str| sql.starts_with("/* prepared") && sql.contains("SELECT");
@@ -117,7 +117,6 @@ fn harm_that_only_shows_prepared_is_told_by_the_check() {
     assert!(!watcher.findings.is_empty(), "no harm");
     for (case, evidence) in &watcher.findings {
         assert_eq!(case.subject.oracle, "epsc");
-        assert!(case.subject.tests.len() > 1, "{:?}", case.subject.tests);
         assert_eq!(evidence.class, Class::InternalError);
         assert!(matches!(evidence.failure, Failure::Harm { .. }));
         assert!(evidence.arms.len() == 1 && prepared_query(&evidence.arms[0].sql), "{:?}", evidence.arms);

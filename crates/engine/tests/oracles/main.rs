@@ -8,6 +8,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod across;
 mod again;
 mod atomic;
 mod constraints;

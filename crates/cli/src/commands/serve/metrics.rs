@@ -137,7 +137,7 @@ const METRICS: &[Metric] = &[
     Metric {
         name: "dissent_guide_features",
         kind: "gauge",
-        help: "What the guide has seen: steps of plans, or edges of the engine's code.",
+        help: "What the guide has seen: steps of plans, or blocks of the engine's code.",
         label: "guide",
         values: |summary| {
             let guide = summary.guide.as_ref();

@@ -5,17 +5,18 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use dissent_campaign::{Summary, store};
-use dissent_core::profile::{Draws, choices, shares, sizes};
+use dissent_core::profile::{Draws, Outcomes, choices, shares, sizes};
 
 use crate::numbers::grouped;
 
 pub fn run(campaigns: &[PathBuf]) -> anyhow::Result<()> {
-    let mut draws = Draws::default();
+    let (mut draws, mut outcomes) = (Draws::default(), Outcomes::default());
     for campaign in campaigns {
         let summary: Summary = store::read_summary(campaign)?;
         draws.add(&summary.draws);
+        outcomes.add(&summary.outcomes);
     }
-    let text = if campaigns.is_empty() { weights() } else { counts(&draws) };
+    let text = if campaigns.is_empty() { weights() } else { counts(&draws, &outcomes) };
     std::io::stdout().lock().write_all(text.as_bytes())?;
     Ok(())
 }
@@ -32,12 +33,16 @@ fn weights() -> String {
     table
 }
 
-/// In the order of the code; what was never drawn is listed again at the end.
-fn counts(draws: &Draws) -> String {
-    let mut table = String::from("| choice | weight | drawn |\n| --- | --- | --- |\n");
+/// In the order of the code; what was never drawn is listed again at the end. `cases` counts the cases with the choice,
+/// `valid` those that the engine took, `checked` those that came to a check with rows.
+fn counts(draws: &Draws, outcomes: &Outcomes) -> String {
+    let mut table = String::from(
+        "| choice | weight | drawn | cases | valid | checked |\n| --- | --- | --- | --- | --- | --- |\n",
+    );
     for choice in choices() {
-        let drawn = grouped(draws.count(&choice.name));
-        let _ = writeln!(table, "| {} | {} | {drawn} |", choice.name, choice.weight);
+        let counts = [draws, &outcomes.run, &outcomes.valid, &outcomes.checked];
+        let counts = counts.map(|counts| grouped(counts.count(&choice.name))).join(" | ");
+        let _ = writeln!(table, "| {} | {} | {counts} |", choice.name, choice.weight);
     }
     let missing: Vec<&str> = draws.missing().map(|choice| choice.name.as_str()).collect();
     let _ = match missing.as_slice() {
@@ -54,8 +59,12 @@ mod tests {
     #[test]
     fn what_was_never_drawn_is_named() {
         let draws: Draws = serde_json::from_str(r#"{"query.comma": 1234}"#).unwrap();
-        let table = counts(&draws);
-        assert!(table.contains("| query.comma | 30 | 1,234 |"), "{table}");
+        let outcomes: Outcomes = serde_json::from_str(
+            r#"{"run": {"query.comma": 15}, "valid": {"query.comma": 12}, "checked": {"query.comma": 3}}"#,
+        )
+        .unwrap();
+        let table = counts(&draws, &outcomes);
+        assert!(table.contains("| query.comma | 30 | 1,234 | 15 | 12 | 3 |"), "{table}");
         let missing = table.lines().last().unwrap();
         assert!(missing.starts_with("Never drawn (") && !missing.contains(" query.comma,"), "{missing}");
     }

@@ -20,7 +20,7 @@ pub fn run(campaigns: &[PathBuf], out: Option<&Path>) -> anyhow::Result<()> {
             format!("{} had no guide: hunt with --guide coverage or --guide plan", campaign.display())
         })?;
         if *what.get_or_insert(learned.guide) != learned.guide {
-            bail!("edges and plans cannot be compared: give campaigns of one guide");
+            bail!("code and plans cannot be compared: give campaigns of one guide");
         }
         let name = name(&learned);
         lines.push_str(&format!(

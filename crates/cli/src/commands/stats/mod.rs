@@ -1,6 +1,7 @@
 //! `dissent stats`: tables of what campaigns, reductions and oracles achieve.
 
 mod counters;
+mod coverage;
 mod drawn;
 mod growth;
 mod known_bugs;
@@ -18,6 +19,9 @@ pub fn run(args: StatsArgs) -> anyhow::Result<u8> {
         StatsTable::Validity { campaigns } => validity::run(&campaigns)?,
         StatsTable::Drawn { campaigns } => drawn::run(&campaigns)?,
         StatsTable::Growth { campaigns, out } => growth::run(&campaigns, out.as_deref())?,
+        StatsTable::Coverage { campaign, target, group } => {
+            coverage::run(&campaign, target.as_deref(), group.as_deref())?
+        }
         StatsTable::Reduction { campaigns } => reduction::run(campaigns)?,
         StatsTable::KnownBugs { scripts, oracles, limits } => known_bugs::run(&scripts, &oracles, &limits)?,
     }

@@ -67,6 +67,7 @@ impl Lower<'_> {
             columns: create.columns.iter().map(|column| self.column(column)).collect::<Lowered<_>>()?,
             constraints: create.constraints.iter().map(|one| self.constraint(one)).collect::<Lowered<_>>()?,
             options,
+            module: None,
             query: create.query.as_ref().map(|query| self.query(query).map(Box::new)).transpose()?,
         })
     }

@@ -188,6 +188,7 @@ impl Lower<'_> {
                     name: self.object(name)?,
                     args: self.arguments(&args.args)?,
                     alias: alias(given),
+                    columns: given.columns.iter().map(|column| self.name(&column.name)).collect(),
                 }
             }
             ast::TableFactor::Derived { lateral, subquery, alias: given, .. } => {

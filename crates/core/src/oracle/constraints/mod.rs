@@ -112,7 +112,7 @@ impl Oracle for Constraints {
 
     fn propose(&self, generator: &mut Generator) -> Option<Proposal> {
         let dialect = generator.dialect;
-        let tables: Vec<Name> = generator.state.base_tables().map(|table| table.name.clone()).collect();
+        let tables: Vec<Name> = generator.state.stored_tables().map(|table| table.name.clone()).collect();
         let table = generator.rng.choose(&tables)?.clone();
         let change = generator.choose_where(&CHANGE, |change| change.suits(dialect));
         let mut tests = Vec::new();

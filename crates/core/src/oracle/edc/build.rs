@@ -89,6 +89,7 @@ fn table(subject: &Subject, dialect: &Dialect) -> CreateTable {
         columns: Vec::new(),
         constraints: Vec::new(),
         options: option.into_iter().collect(),
+        module: None,
         query: None,
     }
 }

@@ -395,6 +395,7 @@ impl TableInMaking {
             columns: self.columns.clone(),
             constraints: Vec::new(),
             options: options.into_iter().collect(),
+            module: None,
             query: None,
         })
     }

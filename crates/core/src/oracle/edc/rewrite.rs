@@ -265,6 +265,7 @@ mod tests {
             columns: vec![column("c0"), column("c1")],
             constraints: Vec::new(),
             options: Vec::new(),
+            module: None,
             query: None,
         };
         let query = Query::select(select);

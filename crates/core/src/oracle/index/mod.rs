@@ -48,16 +48,8 @@ const DROPPED: &str = "dropped";
 
 const RELATION: &str = "a query returns the same rows with an index and without it";
 
-impl Oracle for Index {
-    fn name(&self) -> &'static str {
-        "index"
-    }
-
-    fn about(&self) -> &'static str {
-        "a query returns the same rows when an index is added or dropped"
-    }
-
-    fn propose(&self, generator: &mut Generator) -> Option<Proposal> {
+impl Index {
+    fn drawn(&self, generator: &mut Generator) -> Option<Proposal> {
         let query = generator.any_query()?;
         let standing = standing_indexes(generator, &query);
         let dropped = !standing.is_empty() && generator.odds(&DROP_STANDING);
@@ -79,6 +71,21 @@ impl Oracle for Index {
         subject.tests.extend(indexes.into_iter().map(Statement::CreateIndex));
         let subject = if dropped { subject.with_choice(INDEXES, DROPPED) } else { subject };
         Some(subject.into())
+    }
+}
+
+impl Oracle for Index {
+    fn name(&self) -> &'static str {
+        "index"
+    }
+
+    fn about(&self) -> &'static str {
+        "a query returns the same rows when an index is added or dropped"
+    }
+
+    /// A query may read nothing that can have an index, such as a function in FROM: then another.
+    fn propose(&self, generator: &mut Generator) -> Option<Proposal> {
+        (0..3).find_map(|_| self.drawn(generator))
     }
 
     fn choices(&self) -> &'static [&'static dyn Named] {

@@ -280,11 +280,10 @@ fn form(generator: &mut Generator) -> Form {
 fn joined(generator: &mut Generator, form: Form, selective: bool) -> Option<(TableRef, Vec<SelectItem>)> {
     generator.start_over();
     let mut left = generator.relation_or_none()?;
-    let mut right_at = 1;
-    while right_at < 3 && generator.odds(&LEFT_JOIN) {
+    while generator.relations().len() < 3 && generator.odds(&LEFT_JOIN) {
         left = generator.joined(left);
-        right_at += 1;
     }
+    let right_at = generator.relations().len();
     let right = generator.relation_or_none()?;
     if selective && !generator.has_selective_condition(right_at) {
         return None;

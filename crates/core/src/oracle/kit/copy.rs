@@ -51,6 +51,9 @@ impl Original {
             }
         }
         let original = original.ok_or("no table")?;
+        if original.create.module.is_some() {
+            return Err("table that a module holds");
+        }
         if original.create.query.is_some() || original.create.columns.is_empty() {
             return Err("table with unknown columns");
         }

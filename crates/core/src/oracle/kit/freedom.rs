@@ -7,17 +7,18 @@
 use std::sync::Arc;
 
 use crate::dialect::{Dialect, Feature};
+use crate::sql::inspect::is_ordered;
 use crate::sql::visit::{Visitor, any_expr, walk_expr, walk_query, walk_select};
 use crate::sql::*;
 use crate::state::{Column, State};
 
 const REPRESENTATIVES: &str = "equal values that are not identical";
 const ROUNDED_SUM: &str = "sum whose rounding depends on row order";
+const TIES: &str = "order-dependent aggregate";
 
 /// Why the answer to a query may differ with the order in which rows are read, if so.
 pub fn left_open(query: &Query, state: &State, dialect: &Dialect) -> Option<&'static str> {
-    let mut freedom =
-        Freedom { dialect, state, scope: Vec::new(), with: Vec::new(), merged: false, reason: None };
+    let mut freedom = Freedom::new(state, dialect);
     // An aggregate that the query returns may be rounded; one that decides about rows may not.
     let returned = query.as_select().map(|select| select.items.as_slice()).unwrap_or_default();
     let returns = |aggregate: &Expr| {
@@ -28,11 +29,18 @@ pub fn left_open(query: &Query, state: &State, dialect: &Dialect) -> Option<&'st
             && is_variance(&aggregate.name)
             && !returns(expr)
         {
-            freedom.reason = Some(ROUNDED_SUM);
+            freedom.refuse(ROUNDED_SUM);
         }
     });
     freedom.query(query);
-    freedom.reason
+    freedom.reasons.first().copied()
+}
+
+/// Why the aggregates with an ORDER BY in a query, if any, may put equal values in another order.
+pub fn ties(query: &Query, state: &State, dialect: &Dialect) -> Option<&'static str> {
+    let mut freedom = Freedom::new(state, dialect);
+    freedom.query(query);
+    freedom.reasons.into_iter().find(|reason| *reason == TIES)
 }
 
 /// The same for everything below the query: its derived tables, common table expressions and subqueries. The oracle
@@ -86,12 +94,17 @@ struct Freedom<'a> {
     with: Vec<With>,
     /// The rows of this SELECT are merged with those of another by a set operator.
     merged: bool,
-    reason: Option<&'static str>,
+    reasons: Vec<&'static str>,
 }
 
-impl Freedom<'_> {
+impl<'a> Freedom<'a> {
+    fn new(state: &'a State, dialect: &'a Dialect) -> Self {
+        let (scope, with, reasons) = (Vec::new(), Vec::new(), Vec::new());
+        Freedom { dialect, state, scope, with, merged: false, reasons }
+    }
+
     fn refuse(&mut self, reason: &'static str) {
-        self.reason.get_or_insert(reason);
+        self.reasons.push(reason);
     }
 
     fn column(&self, reference: &ColumnRef) -> Option<&Column> {
@@ -163,8 +176,14 @@ impl Freedom<'_> {
 impl Freedom<'_> {
     fn aggregate(&mut self, aggregate: &Aggregate) {
         let is = |names: &[&str]| names.iter().any(|name| aggregate.name.eq_ignore_ascii_case(name));
-        if is(&["MIN", "MAX", "FIRST_VALUE", "LAST_VALUE", "NTH_VALUE", "LAG", "LEAD"]) {
-            if aggregate.args.iter().any(|arg| self.folds(arg)) {
+        // What an aggregate with an ORDER BY makes of ties is the same if they are identical.
+        let folds = || aggregate.args.iter().any(|arg| self.folds(arg));
+        if is_ordered(aggregate) {
+            if folds() {
+                self.refuse(TIES);
+            }
+        } else if is(&["MIN", "MAX", "FIRST_VALUE", "LAST_VALUE", "NTH_VALUE", "LAG", "LEAD"]) {
+            if folds() {
                 self.refuse(REPRESENTATIVES);
             }
         } else if !is(&["COUNT"]) && !aggregate.args.iter().all(|arg| self.is_exact(arg)) {

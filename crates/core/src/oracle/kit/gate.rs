@@ -6,8 +6,8 @@
 use super::freedom;
 use crate::database::Database;
 use crate::dialect::{Dialect, Feature};
-use crate::sql::inspect::has_bare_column;
 pub use crate::sql::inspect::{deduplicates, has_aggregate, looks_beyond_its_row, orders_every_column};
+use crate::sql::inspect::{has_bare_column, is_ordered};
 use crate::sql::visit::{Visitor, any_expr, walk_expr, walk_query, walk_select};
 use crate::sql::*;
 use crate::state::State;
@@ -16,7 +16,15 @@ use crate::subject::Subject;
 /// Why a difference is not a bug, if it is not.
 pub fn undefined(subject: &Subject, database: &Database, dialect: &Dialect) -> Option<&'static str> {
     let state = database.state();
-    let mut gate = Gate { dialect, state, keys: Vec::new(), scope: None, reason: None, in_relation: false };
+    let mut gate = Gate {
+        dialect,
+        state,
+        keys: Vec::new(),
+        windows: Vec::new(),
+        scope: None,
+        reason: None,
+        in_relation: false,
+    };
     for test in &subject.tests {
         gate.statement(test);
     }
@@ -33,9 +41,16 @@ pub fn undefined(subject: &Subject, database: &Database, dialect: &Dialect) -> O
 /// derived table, a subquery or a view does.
 fn ambiguous_below(subject: &Subject, database: &Database, dialect: &Dialect) -> Option<&'static str> {
     let state = database.state();
-    let below = |query: &Query| freedom::left_open_below(query, state, dialect);
-    let in_expr =
-        |expr: &Expr| below(&Query::select(Select { filter: Some(expr.clone()), ..Select::default() }));
+    let below = |query: &Query| {
+        freedom::left_open_below(query, state, dialect).or_else(|| freedom::ties(query, state, dialect))
+    };
+    // What an expression of the subject names is what its query reads.
+    let query = subject.query();
+    let from = query.and_then(Query::as_select).map(|select| select.from.clone()).unwrap_or_default();
+    let in_expr = |expr: &Expr| {
+        let select = Select { from: from.clone(), filter: Some(expr.clone()), ..Select::default() };
+        below(&Query { with: query.and_then(|query| query.with.clone()), ..Query::select(select) })
+    };
     let views = database.views_read(subject).into_iter();
     let mut reasons = subject
         .queries()
@@ -77,6 +92,8 @@ struct Gate<'a> {
     state: &'a State,
     /// Of each relation of the SELECT being read: its name, and its columns that are keys.
     keys: Vec<(Name, Vec<Name>)>,
+    /// The windows that it names.
+    windows: Vec<NamedWindow>,
     /// What it can name; nothing outside of any SELECT.
     scope: Option<Scope>,
     reason: Option<&'static str>,
@@ -143,9 +160,18 @@ impl Gate<'_> {
         Scope { relations, columns: all.then(|| columns.collect()) }
     }
 
+    /// What a window function looks at.
+    fn spec_of<'w>(&'w self, window: &'w Window) -> Option<&'w WindowSpec> {
+        match &window.over {
+            Over::Spec(spec) => Some(spec),
+            Over::Named(name) => {
+                self.windows.iter().find(|window| window.name == *name).map(|window| &window.spec)
+            }
+        }
+    }
+
     /// Whether no two rows are alike for a window: it orders or divides them by a key of every table.
-    fn has_total_order(&self, window: &Window) -> bool {
-        let Over::Spec(spec) = &window.over else { return false };
+    fn has_total_order(&self, spec: &WindowSpec) -> bool {
         let terms = || spec.order_by.iter().map(|item| &item.expr).chain(&spec.partition_by);
         let names = |alias: &Name, key: &Name, expr: &Expr| match expr {
             Expr::Column(reference) => {
@@ -245,9 +271,11 @@ impl Visitor for Gate<'_> {
             keys.clear();
         }
         let outer = std::mem::replace(&mut self.keys, keys);
+        let windows = std::mem::replace(&mut self.windows, select.windows.clone());
         let outer_scope = self.scope.replace(scope);
         walk_select(self, select);
         self.keys = outer;
+        self.windows = windows;
         self.scope = outer_scope;
         self.in_relation = before;
     }
@@ -255,6 +283,10 @@ impl Visitor for Gate<'_> {
     fn table(&mut self, table: &TableRef) {
         match table {
             TableRef::Derived { query, .. } => self.relation(query),
+            // Rule 0.3: it may read the clock, a file or the catalog.
+            TableRef::Function { name, .. } if self.dialect.table_function(name).is_none() => {
+                self.refuse("function in FROM that Dissent does not know");
+            }
             other => visit::walk_table(self, other),
         }
     }
@@ -281,7 +313,11 @@ impl Visitor for Gate<'_> {
                 self.refuse("order-dependent aggregate");
             }
             // Rule 0.5: rows that a window cannot tell apart have one value only under some functions.
-            Expr::Window(window) if !is_alike_for_peers(window) && !self.has_total_order(window) => {
+            Expr::Window(window)
+                if !self.spec_of(window).is_some_and(|spec| {
+                    is_alike_for_peers(&window.function, spec) || self.has_total_order(spec)
+                }) =>
+            {
                 self.refuse("window without a total order");
             }
             Expr::Subquery(query) => {
@@ -332,18 +368,10 @@ fn relation_names(select: &Select) -> Vec<Name> {
     names
 }
 
-/// Whether an aggregate's rows are ordered by all that it reads: rows that tie are then alike to it.
-fn is_ordered(aggregate: &Aggregate) -> bool {
-    let is_key =
-        |arg: &Expr| matches!(arg, Expr::Literal(_)) || aggregate.order_by.iter().any(|key| key.expr == *arg);
-    !aggregate.order_by.is_empty() && aggregate.args.iter().all(is_key)
-}
-
 /// Whether a window gives one value to rows that its ORDER BY cannot tell apart, whichever comes first.
-fn is_alike_for_peers(window: &Window) -> bool {
-    let Over::Spec(spec) = &window.over else { return false };
+fn is_alike_for_peers(function: &Aggregate, spec: &WindowSpec) -> bool {
     let by_peers = spec.frame.as_ref().is_none_or(|frame| frame.unit != FrameUnit::Rows);
-    let Aggregate { name, args, .. } = &window.function;
+    let Aggregate { name, args, .. } = function;
     let is = |names: &[&str]| names.iter().any(|listed| name.eq_ignore_ascii_case(listed));
     let of_key = matches!((&args[..], &spec.order_by[..]), ([arg], [key]) if *arg == key.expr);
     by_peers

@@ -96,7 +96,7 @@ pub fn features(case: &TestCase, key_is_wanted: bool) -> BTreeSet<String> {
 fn queries(g: &mut Generator, brings: &[Statement]) -> Vec<Statement> {
     let mut state = State::default();
     brings.iter().for_each(|statement| state.apply(statement, g.dialect));
-    let others: Vec<_> = g.state.base_tables().cloned().collect();
+    let others: Vec<_> = g.state.stored_tables().cloned().collect();
     state.tables.extend(g.rng.choose(&others).cloned());
     let count = g.policy.queries_per_table / 4;
     let mut tests = Vec::with_capacity(count);

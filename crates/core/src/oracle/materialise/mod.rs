@@ -93,6 +93,7 @@ impl Oracle for Materialise {
             columns: Vec::new(),
             constraints: Vec::new(),
             options: Vec::new(),
+            module: None,
             query: Some(Box::new(site.contents.clone())),
         });
         if let Reply::Failed(_) = session.scaffold(&create)? {

@@ -1,4 +1,5 @@
-//! VERSIONS: two versions or builds of one engine give the same answer to the same statements.
+//! VERSIONS: two versions or builds of one engine give the same answer to the same statements; two engines do, too, where
+//! SQL means the same to both.
 //!
 //! ```sql
 //! SELECT c0 FROM t0 LEFT JOIN t1 ON c0 = c1 WHERE c1 IS NOT 3;   -- on 3.30.1
@@ -15,6 +16,9 @@
 //! - If the tables already differ, every statement that stored their rows is one whose outcome is defined, too.
 //! - An error of one version only is skipped: versions may reject more or less. One that says that the engine is broken
 //!   is reported.
+//! - Of two engines, every statement of the setup and the query belong to the part of SQL on which they agree ([`common`]).
+
+mod common;
 
 use crate::dialect::Dialect;
 use crate::engine::{Reply, Rows, Stop};
@@ -54,6 +58,11 @@ impl Oracle for Versions {
 
     fn check(&self, subject: &Subject, session: &mut Session) -> Result<Verdict, Stop> {
         let Some(query) = subject.query() else { return Ok(Verdict::skip("not a query")) };
+        if let Some(shared) = session.shared_dialect()
+            && let Some(reason) = common::outside(query, session.database(), shared)
+        {
+            return Ok(Verdict::skip(reason));
+        }
         let there = match session.ask_other(query)? {
             Ok(reply) => reply,
             Err(reason) => return Ok(Verdict::skip(reason)),
@@ -93,6 +102,13 @@ pub(crate) fn compare(
     subject: &Subject,
     session: &mut Session,
 ) -> Result<Verdict, Stop> {
+    let (here, there) = match session.shared_dialect() {
+        Some(_) => match (in_whole_numbers(here), in_whole_numbers(there)) {
+            (Some(here), Some(there)) => (here, there),
+            _ => return Ok(Verdict::skip("number beyond all whole numbers")),
+        },
+        None => (here, there),
+    };
     let difference = match (&here, &there) {
         (Reply::Rows(here), Reply::Rows(there)) => match difference(here, there, query) {
             Ok(None) => return Ok(Verdict::Pass { nonempty: !here.is_empty() }),
@@ -111,6 +127,14 @@ pub(crate) fn compare(
     match undefined(query, subject, session) {
         Some(reason) if !raised => Ok(Verdict::skip(reason)),
         _ => evidence(query, here, there, difference, session),
+    }
+}
+
+/// An answer as other engines give it; none: it cannot be compared.
+fn in_whole_numbers(reply: Reply) -> Option<Reply> {
+    match reply {
+        Reply::Rows(rows) => common::as_whole_numbers(&rows).map(Reply::Rows),
+        other => Some(other),
     }
 }
 
@@ -179,12 +203,14 @@ fn evidence(
     session: &mut Session,
 ) -> Result<Verdict, Stop> {
     let plans = [session.explain(query)?, session.explain_on_other(query)?];
-    let title = &session.dialect().engine.title;
-    let versions =
-        [session.engine_version(), session.other_version().unwrap_or_default()].map(str::to_string);
-    let arms = [here, there].into_iter().zip(versions).zip(plans).map(|((reply, version), plan)| {
-        session.arm(&format!("on {title} {version}"), &query.clone().into(), reply, plan)
-    });
+    let titles = [&*session.dialect().engine.title, session.other_title()];
+    let versions = [session.engine_version(), session.other_version().unwrap_or_default()];
+    let labels = titles.into_iter().zip(versions).map(|(title, version)| format!("on {title} {version}"));
+    let arms = [here, there]
+        .into_iter()
+        .zip(labels)
+        .zip(plans)
+        .map(|((reply, label), plan)| session.arm(&label, &query.clone().into(), reply, plan));
     Ok(Verdict::Bug(Box::new(Evidence {
         class: difference.class,
         relation: RELATION.to_string(),

@@ -151,7 +151,7 @@ fn tiles(page: &Page, at: usize, campaign: &Campaign) -> String {
 
 /// What the guide's features are called, where a heading names them.
 fn capitalised(what: &str) -> &'static str {
-    if what.contains("plan") { "Plan steps" } else { "Code edges" }
+    if what.contains("plan") { "Plan steps" } else { "Code blocks" }
 }
 
 fn charts(campaign: &Campaign) -> String {
@@ -172,7 +172,7 @@ fn charts(campaign: &Campaign) -> String {
         let plans = what.contains("plan");
         charts.push(Chart {
             title: if plans { "Different plan steps seen" } else { "Edges of the code covered" },
-            unit: if plans { "steps" } else { "edges" },
+            unit: if plans { "steps" } else { "blocks" },
             class: "features",
             points: over_time(|sample| sample.features),
             steps: false,

@@ -1,15 +1,21 @@
-//! A small HTTP server before libchdb: what a ClickHouse server answers, without one.
+//! A small HTTP or HTTPS server before libchdb: what a ClickHouse server answers, without one.
+
+#![allow(dead_code, reason = "each test binary uses its own part")]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use dissent_engine::Target;
 use libloading::os::unix::{Library, Symbol};
+use rustls::crypto::ring;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 pub const PASSWORD: &str = "s3cret pass";
 
@@ -22,6 +28,15 @@ pub struct Responder {
 impl Responder {
     /// Answers until it is dropped. `None`: there is no library.
     pub fn start() -> Option<Responder> {
+        Responder::answering(None)
+    }
+
+    /// The same with the certificate `server.pem` and the key `server.key` of a directory, and only to who encrypts.
+    pub fn encrypted(certificates: &Path) -> Option<Responder> {
+        Responder::answering(Some(encryption(certificates)))
+    }
+
+    fn answering(tls: Option<Arc<ServerConfig>>) -> Option<Responder> {
         // If there is none, the test of the library itself says so loudly.
         let source = Target::parse("clickhouse@26.7").unwrap().obtain(&mut |_| {}).ok()?;
         let path = source.path()?.to_path_buf();
@@ -31,14 +46,23 @@ impl Responder {
         let seen = over.clone();
         let thread = std::thread::spawn(move || {
             let data = tempfile::tempdir().unwrap();
-            let engine = Engine::load(&path, data.path());
-            // One client at a time is all there is.
-            for stream in listener.incoming().flatten() {
-                if seen.load(Ordering::Relaxed) {
-                    return;
+            // It has one session: clients may come at the same time, but only one of them works.
+            let engine = Mutex::new(Engine::load(&path, data.path()));
+            std::thread::scope(|scope| {
+                for stream in listener.incoming().flatten() {
+                    if seen.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    let (engine, tls) = (&engine, tls.clone());
+                    scope.spawn(move || match tls {
+                        Some(tls) => {
+                            let connection = ServerConnection::new(tls).unwrap();
+                            converse(engine, StreamOwned::new(connection, stream));
+                        }
+                        None => converse(engine, stream),
+                    });
                 }
-                converse(&engine, stream);
-            }
+            });
         });
         Some(Responder { port, over, thread: Some(thread) })
     }
@@ -76,12 +100,22 @@ impl Drop for Responder {
     }
 }
 
+fn encryption(place: &Path) -> Arc<ServerConfig> {
+    let certificate = CertificateDer::from_pem_file(place.join("server.pem")).unwrap();
+    let key = PrivateKeyDer::from_pem_file(place.join("server.key")).unwrap();
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate], key);
+    Arc::new(config.unwrap())
+}
+
 /// Answers one request after the other until the client is gone.
-fn converse(engine: &Engine, stream: TcpStream) {
-    let mut reader = BufReader::new(stream.try_clone().unwrap());
-    let mut stream = stream;
+fn converse(engine: &Mutex<Engine>, stream: impl Read + Write) {
+    let mut reader = BufReader::new(stream);
     while let Some(request) = Request::read(&mut reader) {
-        let (status, body) = match request.answer(engine) {
+        let (status, body) = match request.answer(&engine.lock().unwrap()) {
             Ok(body) => ("200 OK", body),
             Err(message) => ("500 Internal Server Error", message.into_bytes()),
         };
@@ -99,7 +133,8 @@ fn converse(engine: &Engine, stream: TcpStream) {
             }
             answer.extend_from_slice(b"0\r\n\r\n");
         }
-        if stream.write_all(&answer).is_err() || request.closes {
+        let stream = reader.get_mut();
+        if stream.write_all(&answer).and_then(|()| stream.flush()).is_err() || request.closes {
             return;
         }
     }
@@ -185,6 +220,9 @@ impl Drop for Engine {
         self.close();
     }
 }
+
+// SAFETY: libchdb's connections belong to no thread.
+unsafe impl Send for Engine {}
 
 /// Libchdb, as raw as the server needs it.
 struct Engine {

@@ -1,0 +1,179 @@
+//! Machines that hunt together while they, their workers and reducers, and the NATS server are killed.
+//!
+//! `DISSENT_FLEET_KILLS=50 cargo test -p dissent --test fleet_kills -- --nocapture` kills fifty times instead of six.
+
+#![cfg(feature = "fleet")]
+
+#[path = "support/machines.rs"]
+mod machines;
+#[path = "support/nats.rs"]
+mod nats;
+mod support;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use dissent_campaign::store::read_campaign;
+use dissent_core::rng::Rng;
+use dissent_fleet::Fleet;
+use machines::{json, machine, names, signatures, visits, visits_of, wait};
+use nats::Nats;
+use serde_json::Value as Json;
+use support::{children_of, dissent, kill, run};
+
+/// Everything that happens to a fleet, and which databases may therefore be visited again.
+struct Chaos<'a> {
+    path: &'a Path,
+    url: String,
+    names: Vec<String>,
+    more: Vec<&'a str>,
+    /// None: dead.
+    machines: Vec<Option<Child>>,
+    /// The databases that the dead had when they died.
+    leased: BTreeSet<u64>,
+}
+
+impl<'a> Chaos<'a> {
+    fn start(path: &'a Path, url: String, more: Vec<&'a str>) -> Chaos<'a> {
+        let names = names(4);
+        let machines = names.iter().map(|_| None).collect();
+        let mut chaos = Chaos { path, url, names, more, machines, leased: BTreeSet::new() };
+        (0..4).for_each(|at| chaos.revive(at));
+        chaos
+    }
+
+    fn revive(&mut self, at: usize) {
+        let started = || machine(self.path, &self.names[at], &self.url, &self.more);
+        self.machines[at].get_or_insert_with(started);
+    }
+
+    /// What a dead machine had is what the server says that it had.
+    fn kill_machine(&mut self, at: usize) {
+        let Some(mut machine) = self.machines[at].take() else { return };
+        machine.kill().unwrap();
+        machine.wait().unwrap();
+        let directory = self.path.join(&self.names[at]);
+        // One that did not join yet had nothing.
+        let Ok(file) = read_campaign(&directory) else { return };
+        let leased = Fleet::connect(&self.url).unwrap().leased(&file).unwrap();
+        self.leased.extend(leased.into_iter().flatten());
+    }
+
+    /// A worker that dies before its first statement leaves the database that it was about to visit to the next one.
+    fn kill_child(&mut self, at: usize) {
+        let Some(machine) = &self.machines[at] else { return };
+        let last = || visits_of(self.path, &self.names[at]).last().copied();
+        let before = last();
+        children_of(machine.id()).into_iter().take(1).for_each(kill);
+        self.leased.extend(before.into_iter().chain(last()));
+    }
+
+    /// Waits until all databases are visited. A machine that could not join because the server was down at that moment
+    /// says so, and is started again.
+    fn finish(&mut self) {
+        let start = Instant::now();
+        (0..self.names.len()).for_each(|at| self.revive(at));
+        for at in 0..self.names.len() {
+            loop {
+                self.revive(at);
+                let mut machine = self.machines[at].take().unwrap();
+                let code = wait(&mut machine, start, Duration::from_secs(400));
+                if matches!(code, Some(0 | 1)) {
+                    break;
+                }
+                let errors = fs::read_to_string(self.path.join(format!("{}.err", self.names[at]))).unwrap();
+                let last = errors.lines().last().unwrap_or_default();
+                assert!(code == Some(2) && last.contains(" NATS server "), "{code:?}: {last}");
+            }
+        }
+    }
+
+    /// Every finding that was printed is in the report once. Gives how many were printed.
+    fn check_findings(&self) -> usize {
+        let reported = json(&self.path.join("fleet/bugs.json"));
+        let mut printed = 0;
+        for name in &self.names {
+            let said = fs::read_to_string(self.path.join(format!("{name}.said"))).unwrap();
+            let bugs = json(&self.path.join(name).join("bugs.json"));
+            for line in said.lines().filter_map(|line| line.strip_prefix(&format!("{name}/findings/"))) {
+                let id = line.split_whitespace().next().unwrap();
+                let has = |bugs: &Json, key: &str, value: &Json| {
+                    let all = bugs.as_array().unwrap();
+                    all.iter().filter(|bug| bug[key] == *value).cloned().collect::<Vec<Json>>()
+                };
+                let here = has(&bugs, "id", &Json::from(id));
+                assert_eq!(here.len(), 1, "{name}: {id} was printed and is lost");
+                let there = has(&reported, "signature", &here[0]["signature"]);
+                assert_eq!(there.len(), 1, "{name}: {id} {}", here[0]["title"]);
+                printed += 1;
+            }
+        }
+        printed
+    }
+
+    /// No database is lost, and none is visited twice but those of the dead. Gives how many were.
+    fn check_visits(&self, databases: u64) -> usize {
+        let visited = visits(self.path, &self.names);
+        let distinct: BTreeSet<u64> = visited.iter().copied().collect();
+        assert_eq!(distinct, (0..databases).collect(), "lost");
+        let again: BTreeSet<u64> =
+            visited.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
+        let unexplained: Vec<&u64> = again.difference(&self.leased).collect();
+        assert!(unexplained.is_empty(), "nobody who died had {unexplained:?}");
+        visited.len() - distinct.len()
+    }
+}
+
+#[test]
+fn nothing_is_lost_whoever_is_killed() {
+    let Some(mut nats) = Nats::start(&[]) else { return };
+    let kills: u64 =
+        std::env::var("DISSENT_FLEET_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(6);
+    let directory = tempfile::tempdir().unwrap();
+    let databases = 60 + kills * 40;
+    let (limit, mut rng) = (databases.to_string(), Rng::new(kills));
+    let more = vec!["--max-databases", limit.as_str(), "--guide", "none"];
+    let mut chaos = Chaos::start(directory.path(), nats.url("chaos"), more);
+    let (mut dead, mut servers) = (0, 0);
+    for _ in 0..kills {
+        std::thread::sleep(Duration::from_millis(rng.between(200, 2500) as u64));
+        let at = rng.below(4);
+        match rng.below(3) {
+            // Some come back at once, some only when others have taken over what they had.
+            0 if chaos.machines[at].is_some() => {
+                chaos.kill_machine(at);
+                dead += 1;
+                if rng.below(2) == 0 {
+                    chaos.revive(at);
+                }
+            }
+            1 => {
+                nats.kill();
+                std::thread::sleep(Duration::from_millis(rng.between(100, 1500) as u64));
+                nats.restart();
+                servers += 1;
+            }
+            _ => chaos.kill_child(at),
+        }
+        let missing = (0..4).find(|at| chaos.machines[*at].is_none());
+        if let Some(at) = missing.filter(|_| rng.below(8) == 0) {
+            chaos.revive(at);
+        }
+    }
+    chaos.finish();
+    let path = directory.path();
+    run(dissent(path).args(["fleet", "report", &chaos.url, "--out", "fleet.html", "--keep", "fleet"]));
+    let listed = signatures(&json(&path.join("fleet/summary.json"))["findings"]);
+    let once: BTreeSet<&String> = listed.iter().collect();
+    assert_eq!(once.len(), listed.len(), "{listed:#?}");
+    let printed = chaos.check_findings();
+    let again = chaos.check_visits(databases);
+    println!(
+        "{kills} kills ({dead} of machines, {servers} of the server): {databases} databases, all visited, {again} of them \
+         again, all of which dead machines or workers had; {printed} printed findings, {} bugs, each once",
+        listed.len()
+    );
+}
