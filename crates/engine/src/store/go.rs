@@ -1,7 +1,8 @@
 //! Programs of Go modules, compiled on this machine.
 //!
 //! `go install MODULE@VERSION` refuses a module whose `go.mod` replaces others. So the program is built as a dependency
-//! of an empty module that repeats the replacements.
+//! of an empty module that repeats the replacements. And it is built with the Go that its module names: programs that reach
+//! into the runtime start with no other.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -12,6 +13,7 @@ use std::process::{Command, Stdio};
 use serde::Deserialize;
 
 use super::download::{Download, reason};
+use super::package::Package;
 use crate::EngineError;
 use crate::confine::Confinement;
 use crate::target::Step;
@@ -27,7 +29,10 @@ struct Downloaded {
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct ModFile {
+    /// `1.25.8`, or `1.21`.
     go: Option<String>,
+    /// `go1.25.8`, where more is wanted than the above.
+    toolchain: Option<String>,
     #[serde(default)]
     replace: Option<Vec<Replace>>,
 }
@@ -58,8 +63,13 @@ pub fn fetch(
     progress: &mut dyn FnMut(Step),
 ) -> Result<PathBuf, EngineError> {
     let work = download.directory("go")?;
-    let build = GoBuild { download, toolchain, work: &work };
-    let description = build.description()?;
+    let mut build = GoBuild { download, toolchain: None, work: &work };
+    let file = build.module()?;
+    build.toolchain = match toolchain {
+        "go" => wanted_toolchain(&build.own_toolchain()?, &file),
+        chosen => Some(chosen.to_string()),
+    };
+    let description = build.description(&file);
     let programs = work.join("bin");
     let written =
         std::fs::create_dir_all(&programs).and_then(|()| std::fs::write(work.join("go.mod"), description));
@@ -70,7 +80,8 @@ pub fn fetch(
 
 struct GoBuild<'a> {
     download: &'a Download<'a>,
-    toolchain: &'a str,
+    /// `None`: the user's own.
+    toolchain: Option<String>,
     work: &'a Path,
 }
 
@@ -79,26 +90,35 @@ impl GoBuild<'_> {
         let mut go = Command::new("go");
         go.current_dir(self.work).env("GO111MODULE", "on").env("GOFLAGS", "-mod=mod").env("GOWORK", "off");
         // The user's own toolchain downloads the one that is wanted.
-        match self.toolchain {
-            "go" => {}
-            wanted => drop(go.env("GOTOOLCHAIN", wanted)),
+        if let Some(wanted) = &self.toolchain {
+            go.env("GOTOOLCHAIN", wanted);
         }
         go
     }
 
-    /// Our module: it needs the program's module, with the replacements that this one would have for itself.
-    fn description(&self) -> Result<String, EngineError> {
-        let package = self.download.package;
-        let (name, version) = (package.name, package.version);
+    /// The version of the user's Go: `go1.26.8`.
+    fn own_toolchain(&self) -> Result<String, EngineError> {
+        let told = self.download.output(self.go().args(["env", "GOVERSION"]))?;
+        Ok(told.trim().to_string())
+    }
+
+    /// The program's `go.mod`.
+    fn module(&self) -> Result<ModFile, EngineError> {
+        let Package { name, version, .. } = self.download.package;
         let failed = |error: serde_json::Error| self.download.failed("go", error.to_string());
         let mut get = self.go();
         get.args(["mod", "download", "-json"]).arg(format!("{name}@{version}"));
         let Downloaded { go_mod } = serde_json::from_str(&self.download.output(&mut get)?).map_err(failed)?;
         let told = self.download.output(self.go().args(["mod", "edit", "-json"]).arg(go_mod))?;
-        let file: ModFile = serde_json::from_str(&told).map_err(failed)?;
+        serde_json::from_str(&told).map_err(failed)
+    }
+
+    /// Our module: it needs the program's module, with the replacements that this one would have for itself.
+    fn description(&self, file: &ModFile) -> String {
+        let package = self.download.package;
         let chosen: Vec<(&str, &str)> =
             package.option("with").filter_map(|module| module.split_once('@')).collect();
-        Ok(describe(name, version, &file, &chosen))
+        describe(package.name, package.version, file, &chosen)
     }
 
     fn compile(&self, programs: &Path, progress: &mut dyn FnMut(Step)) -> Result<(), EngineError> {
@@ -159,6 +179,24 @@ impl GoBuild<'_> {
     }
 }
 
+/// The toolchain to download, if the user's own is not of the series that a module names, or is too old. Those before
+/// 1.21 cannot be downloaded.
+fn wanted_toolchain(own: &str, file: &ModFile) -> Option<String> {
+    let number = |go: &str| -> Option<[u32; 3]> {
+        // `go1.26.8`, `1.21`, `go1.27rc1`, `go1.25.3 X:nocoverageredesign`.
+        let go = go.split_whitespace().next()?.trim_start_matches("go");
+        let mut parts = go.split(['.', 'r', 'b']).map(|part| part.parse().unwrap_or(0));
+        Some([parts.next()?, parts.next()?, parts.next().unwrap_or(0)])
+    };
+    let named = number(file.toolchain.as_deref().or(file.go.as_deref())?)?;
+    let [major, minor, patch] = named;
+    let same_series = |own: [u32; 3]| own[..2] == named[..2] && own >= named;
+    if named < [1, 21, 0] || number(own).is_some_and(same_series) {
+        return None;
+    }
+    Some(format!("go{major}.{minor}.{patch}"))
+}
+
 /// The text of our `go.mod`. `chosen`: versions of modules that the program's repository has beside it, where they are
 /// not to be those of the same commit.
 fn describe(name: &str, version: &str, file: &ModFile, chosen: &[(&str, &str)]) -> String {
@@ -193,6 +231,24 @@ fn beside(version: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_program_is_built_with_the_go_that_it_names() {
+        for (own, go, toolchain, wanted) in [
+            ("go1.26.8", "1.25.8", None, Some("go1.25.8")),
+            ("go1.25.3 X:nocoverageredesign", "1.25.8", None, Some("go1.25.8")),
+            ("go1.25.9", "1.25.8", None, None),
+            ("go1.24.1", "1.25.8", None, Some("go1.25.8")),
+            ("go1.26.8", "1.21", None, Some("go1.21.0")),
+            ("go1.26.8", "1.21", Some("go1.22.4"), Some("go1.22.4")),
+            ("go1.26rc1", "1.26.0", None, None),
+            ("go1.26.8", "1.19", None, None),
+        ] {
+            let toolchain = toolchain.map(str::to_string);
+            let file = ModFile { go: Some(go.to_string()), toolchain, replace: None };
+            assert_eq!(wanted_toolchain(own, &file).as_deref(), wanted, "{own} for {go}");
+        }
+    }
 
     #[test]
     fn our_module_repeats_the_replacements() {

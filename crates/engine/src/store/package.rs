@@ -23,7 +23,7 @@ pub enum Registry {
     Worker,
     /// A package for the user's own Python, with all it depends on, and the worker that uses it.
     Python,
-    /// A Go module, whose program is compiled by this toolchain: `go1.21.13`; `go` is the user's own.
+    /// A Go module, whose program is compiled by this toolchain: `go1.21.13`; `go` is the one that the module names.
     Go(&'static str),
     /// A Java archive: `group:name`.
     Maven,
