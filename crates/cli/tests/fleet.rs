@@ -14,30 +14,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use dissent_campaign::store::{CampaignFile, read_campaign};
+use dissent_campaign::Pulse;
+use dissent_campaign::store::{CampaignFile, MOST_DATABASES, read_campaign};
+use dissent_core::finding::Finding;
 use dissent_fleet::Fleet;
-use machines::{TARGET, json, machine, names, signatures, visits, wait_all};
+use machines::{TARGET, hunted, join, json, machine, names, signatures, visits, visits_of, wait_all};
 use nats::Nats;
 use serde_json::Value as Json;
 use support::served::Server;
-use support::{BINARY, Said, certificates, dissent, run, wait_for, without_virtual_tables};
-
-/// A hunt of a moment, as one machine of a fleet, with variables of the environment.
-fn join_with(path: &Path, url: &str, target: &str, out: &str, variables: &[(&str, &str)]) -> Said {
-    let short = ["--time", "1s", "--oracles", "norec", "--no-reduce", "--jobs", "1", "--plain"];
-    let mut command = dissent(path);
-    command.args(["hunt", target, "--join", url, "--out", out]).args(short);
-    run(command.envs(variables.iter().copied()))
-}
-
-fn join(path: &Path, url: &str, target: &str, out: &str) -> Said {
-    join_with(path, url, target, out, &[])
-}
-
-#[track_caller]
-fn hunted(said: &Said) {
-    assert!(matches!(said.code, Some(0 | 1)), "{}\n{}", said.stdout, said.stderr);
-}
+use support::{BINARY, dissent, run, wait_for, without_virtual_tables};
 
 fn status(path: &Path, url: &str) -> Json {
     run(dissent(path).args(["fleet", "status", url, "--format", "json"])).json()
@@ -185,7 +170,20 @@ fn a_full_store_is_said() {
     let Some(nats) = Nats::start(&[store]) else { return };
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
-    let options = ["--seed", "5", "--oracles", "norec,tlp", "--jobs", "1", "--time", "15s", "--plain"];
+    // What a guide keeps fills it.
+    let options = [
+        "--seed",
+        "5",
+        "--oracles",
+        "norec,tlp",
+        "--jobs",
+        "1",
+        "--time",
+        "15s",
+        "--plain",
+        "--guide",
+        "plan",
+    ];
     let filled =
         run(dissent(path).args(["hunt", TARGET, "--join", &nats.url("full"), "--out", "full"]).args(options));
     assert_eq!(filled.code, Some(2), "{}\n{}", filled.stdout, filled.stderr);
@@ -206,37 +204,17 @@ fn a_full_store_is_said() {
 }
 
 #[test]
-fn machines_log_in_as_other_clients_of_nats_do() {
+fn who_joins_takes_the_guide_of_the_campaign() {
+    let Some(nats) = Nats::start(&[]) else { return };
     let directory = tempfile::tempdir().unwrap();
-    let path = directory.path();
-    let Some(nats) = Nats::start(&["authorization { token: t0ken }"]) else { return };
-    join_with(path, &nats.url("a"), "sqlite", "a", &[("NATS_TOKEN", "wrong")])
-        .refused_with("refused the credentials");
-    hunted(&join_with(path, &nats.url("a"), "sqlite", "token", &[("NATS_TOKEN", "t0ken")]));
-    let Some(nats) = Nats::start(&["authorization { user: me, password: s3cret }"]) else { return };
-    hunted(&join_with(
-        path,
-        &nats.url("a"),
-        "sqlite",
-        "user",
-        &[("NATS_USER", "me"), ("NATS_PASSWORD", "s3cret")],
-    ));
-
-    if !certificates::make(path) {
-        return;
+    // SQLite is usually hunted without one.
+    let first = ["sqlite", "--guide", "plan", "--oracles", "norec", "--out", "first"];
+    for options in [&first[..], &["--out", "second"]] {
+        let mut hunt = dissent(directory.path());
+        hunt.args(["hunt", "--join", &nats.url("guided"), "--jobs", "1", "--time", "3s"]);
+        let said = run(hunt.args(options));
+        assert!(matches!(said.code, Some(0 | 1)), "{}", said.stderr);
     }
-    let place = path.display();
-    let tls = format!("tls {{ cert_file: \"{place}/server.pem\", key_file: \"{place}/server.key\" }}");
-    let Some(nats) = Nats::start(&[&tls]) else { return };
-    let url = format!("tls://localhost:{}/a", nats.port());
-    let (ca, other) = (format!("{place}/ca.pem"), format!("{place}/other.pem"));
-    join_with(path, &url, "sqlite", "b", &[("NATS_CA", &other)])
-        .refused_with("no encrypted connection to the NATS server at tls://localhost");
-    hunted(&join_with(path, &url, "sqlite", "tls", &[("NATS_CA", &ca)]));
-    // One who checks nothing is not let in unencrypted either.
-    let plain = format!("nats://127.0.0.1:{}/a", nats.port());
-    assert_eq!(join(path, &plain, "sqlite", "c").code, Some(2));
-    assert!(!path.join("b").exists() && !path.join("c").exists());
 }
 
 /// A machine that writes down what it runs; killed when it is dropped, so that its databases stay its own for a while.
@@ -326,4 +304,63 @@ fn what_joining_costs_is_measured_in_turns() {
     assert!(lines[0].starts_with("round 1: joined ") && lines[0].contains(", alone "), "{}", said.stdout);
     assert!(lines[2].starts_with("checks per CPU second: joined "), "{}", said.stdout);
     assert_eq!(status(path, &nats.url("cost-1"))["machines"].as_array().unwrap().len(), 1);
+}
+
+/// Where a machine that was cut off hunts: far behind the others.
+const ALONE: u64 = MOST_DATABASES / 2;
+
+/// It tells what it found when it is back. If it is killed and cut off again, it does not do the same again.
+#[test]
+fn a_machine_that_is_cut_off_goes_on_alone() {
+    let Some(mut nats) = Nats::start(&[]) else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let url = nats.url("alone");
+    let alone =
+        || visits_of(path, "m0").into_iter().filter(|database| *database >= ALONE).collect::<Vec<_>>();
+    let machine = || machine(path, "m0", &url, &["--guide", "none"]);
+    for _ in 0..2 {
+        let (mut process, before) = (machine(), (visits_of(path, "m0").len(), alone().len()));
+        wait_for("it hunts with the others", || (visits_of(path, "m0").len() > before.0).then_some(()));
+        nats.kill();
+        wait_for("it hunts alone", || (alone().len() > before.1 + 3).then_some(()));
+        nats.restart();
+        wait_for("it is back", || {
+            let said = fs::read_to_string(path.join("m0.err")).unwrap();
+            said.trim_end().ends_with("connected to the fleet again").then_some(())
+        });
+        process.kill().unwrap();
+        process.wait().unwrap();
+    }
+    let (visited, once) = (alone(), alone().into_iter().collect::<BTreeSet<_>>());
+    assert_eq!(visited.len(), once.len(), "{visited:?}");
+}
+
+/// What a machine handed over and nobody has reduced when all have left.
+#[test]
+fn a_finding_that_waits_to_be_reduced_is_in_the_report() {
+    let Some(nats) = Nats::start(&[]) else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let (path, url) = (directory.path(), nats.url("waits"));
+    let options = ["--seed", "5", "--oracles", "norec", "--no-reduce", "--max-findings", "1", "--jobs", "1"];
+    assert_eq!(run(dissent(path).args(["hunt", TARGET, "--out", "one"]).args(options)).code, Some(1));
+    let found = json(&path.join("one/bugs.json"))[0]["id"].as_str().unwrap().to_string();
+    let finding = fs::read(path.join("one/findings").join(&found).join("finding.json")).unwrap();
+    let file = read_campaign(&path.join("one")).unwrap();
+    let fleet = Fleet::connect(&url).unwrap();
+    fleet.settle(&file.config.common().unwrap()).unwrap();
+    let mut machine = fleet.enter(&file).unwrap();
+    assert!(machine.hand_over(&Finding::from_json(&finding).unwrap()));
+
+    let report =
+        |kept| run(dissent(path).args(["fleet", "report", &url, "--out", "page.html", "--keep", kept]));
+    assert_eq!(report("hunting").code, Some(0), "others may still reduce it");
+    assert_eq!(json(&path.join("hunting/summary.json"))["waiting"], 1);
+    let figures = serde_json::json!({
+        "jobs": 1, "counted": json(&path.join("one/counts.json")), "counts": {}, "waiting": 0
+    });
+    machine.leave(&Pulse::default(), figures.to_string().into_bytes()).unwrap();
+    assert_eq!(report("left").code, Some(1));
+    let bugs = json(&path.join("left/bugs.json"));
+    assert_eq!((bugs.as_array().unwrap().len(), bugs[0]["id"].as_str()), (1, Some(found.as_str())));
 }

@@ -1,5 +1,8 @@
 //! Where a fleet meets, and how a machine logs in there.
 
+use std::fs::File;
+use std::path::PathBuf;
+
 use anyhow::{Context, bail};
 use async_nats::ConnectOptions;
 use percent_encoding::percent_decode_str;
@@ -60,8 +63,10 @@ impl Address {
         if let Some(token) = variable("NATS_TOKEN") {
             options = options.token(token);
         }
-        if let (Some(user), Some(password)) = (variable("NATS_USER"), variable("NATS_PASSWORD")) {
-            options = options.user_and_password(user, password);
+        match (variable("NATS_USER"), variable("NATS_PASSWORD")) {
+            (Some(user), Some(password)) => options = options.user_and_password(user, password),
+            (None, None) => {}
+            _ => bail!("NATS_USER and NATS_PASSWORD belong together"),
         }
         if let Some(seed) = variable("NATS_NKEY") {
             options = options.nkey(seed);
@@ -70,11 +75,20 @@ impl Address {
             let read = options.credentials_file(&path).await;
             options = read.with_context(|| format!("cannot use the credentials in {path}"))?;
         }
-        if let Some(path) = variable("NATS_CA") {
-            options = options.add_root_certificates(path.into());
+        let file = |name: &str| -> anyhow::Result<Option<PathBuf>> {
+            let Some(path) = variable(name).map(PathBuf::from) else { return Ok(None) };
+            let read = File::open(&path).map(drop);
+            read.with_context(|| format!("cannot read {}, which {name} names", path.display()))?;
+            Ok(Some(path))
+        };
+        if let Some(path) = file("NATS_CA")? {
+            options = options.add_root_certificates(path);
         }
-        if let (Some(certificate), Some(key)) = (variable("NATS_CERT"), variable("NATS_KEY")) {
-            options = options.add_client_certificate(certificate.into(), key.into());
+        match (file("NATS_CERT")?, file("NATS_KEY")?) {
+            (Some(certificate), Some(key)) => options = options.add_client_certificate(certificate, key),
+            (None, None) => {}
+            (Some(_), None) => bail!("NATS_CERT needs NATS_KEY, the file of its key"),
+            (None, Some(_)) => bail!("NATS_KEY needs NATS_CERT, the file of its certificate"),
         }
         Ok(options)
     }

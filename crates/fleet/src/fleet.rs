@@ -9,7 +9,8 @@ use async_nats::ConnectErrorKind;
 use async_nats::jetstream::stream::Stream;
 use async_nats::jetstream::{self, kv};
 use dissent_campaign::store::CampaignFile;
-use dissent_campaign::{Config, Observer, Pulse, Share, SharedBug, Stretch, Summary, gather};
+use dissent_campaign::{Config, Observer, Pulse, Share, SharedBug, Stretch, Summary, Told, gather};
+use dissent_core::finding::Finding;
 use futures_util::StreamExt;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -18,9 +19,9 @@ use tokio::sync::mpsc::unbounded_channel;
 
 use crate::address::Address;
 use crate::member::Member;
-use crate::post::{Beat, BugRecord, FULL, Inbox, Post, is_full};
+use crate::post::{Beat, BugRecord, FULL, Heart, Inbox, Post, is_full};
 use crate::ranges::{Cut, Ranges, leased};
-use crate::rooms::Rooms;
+use crate::rooms::{Rooms, messages};
 
 /// How long the server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -112,15 +113,18 @@ impl Fleet {
         let end = there.config.max_databases;
         let size = end.map_or(RANGE, |end| (end / 64).clamp(1, RANGE));
         let cut: Cut = self.first_wins("cut", &Cut { size, patience: silence(), end })?;
-        let id = name_of(file);
-        let inbox = Arc::new(Mutex::new(Inbox { connected: true, ..Inbox::default() }));
-        let (orders, taken) = unbounded_channel();
+        let (id, wanted) = (name_of(file), file.config.jobs as usize);
+        let inbox = Arc::new(Mutex::new(Inbox { connected: true, wanted, ..Inbox::default() }));
         let ranges = Ranges::new(self.rooms.clone(), &id, cut);
-        let post = Post::new(self.rooms, ranges, id, host(), inbox.clone(), taken);
+        let heart = Heart { rooms: self.rooms.clone(), machine: id, host: host(), inbox: inbox.clone() };
+        let number = self.block_on(heart.beat(false))?;
+        let (orders, taken) = unbounded_channel();
+        let post = Post::new(heart, ranges, taken);
         let runtime = self.runtime;
         // It ends when the member has left or is gone.
-        std::thread::spawn(move || runtime.block_on(post.run()));
-        Ok(Box::new(Member::new(orders, inbox, file, end.is_some())))
+        let thread = std::thread::Builder::new().name("fleet".to_string());
+        thread.spawn(move || runtime.block_on(post.run())).context("cannot start a thread")?;
+        Ok(Box::new(Member::new(orders, inbox, number, end.is_some())))
     }
 
     /// Ends the campaign on every machine.
@@ -170,15 +174,18 @@ impl Fleet {
         let Some(cut) = cut else { return Ok(Vec::new()) };
         let cut: Cut = serde_json::from_slice(&cut).context("the ranges of the fleet cannot be read")?;
         let leased = self.block_on(leased(&self.rooms, &cut, &name_of(file)))?;
-        Ok(leased.into_iter().map(|(_, stretch)| stretch).collect())
+        Ok(leased.into_iter().map(|range| range.stretch).collect())
     }
 
     /// Writes the whole campaign to a directory, as if one machine had hunted.
     pub fn gather(&self, out: &Path, observer: &mut dyn Observer) -> anyhow::Result<Summary> {
         let figures = self.entries(&self.rooms.machines)?.into_iter();
         let figures = figures.filter(|(key, _)| key.starts_with("figures."));
-        let figures: Vec<Vec<u8>> = figures.map(|(_, entry)| entry.value.to_vec()).collect();
-        gather(out, self.file()?, self.bugs()?, &figures, observer)
+        let figures = figures.map(|(_, entry)| entry.value.to_vec()).collect();
+        // Bugs last: a finding leaves the queue when it is among them.
+        let (queued, bugs) = (self.queued()?, self.bugs()?);
+        let is_over = self.machines()?.iter().all(|machine| machine.state != "hunting");
+        gather(out, self.file()?, Told { bugs, figures, queued, is_over }, observer)
     }
 
     fn file(&self) -> anyhow::Result<CampaignFile> {
@@ -194,6 +201,12 @@ impl Fleet {
             Ok(record.shared)
         };
         self.entries(&self.rooms.bugs)?.into_iter().map(read).collect()
+    }
+
+    /// Findings that anybody may reduce.
+    fn queued(&self) -> anyhow::Result<Vec<Finding>> {
+        let queued = self.block_on(messages(&self.rooms.reduce, self.rooms.subject("reduce", "*")))?;
+        Ok(queued.iter().filter_map(|message| Finding::from_json(&message.payload).ok()).collect())
     }
 
     /// Everything in a bucket, by name.
@@ -251,7 +264,7 @@ async fn reach(address: &Address) -> anyhow::Result<Rooms> {
             anyhow!("the NATS server at {shown} refused the credentials")
         }
         // A certificate that is not accepted shows when the first bytes are read.
-        kind if kind == ConnectErrorKind::Tls || error.to_string().contains("certificate") => {
+        kind if kind == ConnectErrorKind::Tls || error.to_string().to_lowercase().contains("certificate") => {
             anyhow!("no encrypted connection to the NATS server at {shown}: {error}")
         }
         _ => anyhow!("cannot reach a NATS server at {shown}: {error}"),

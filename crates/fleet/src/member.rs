@@ -4,7 +4,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
-use dissent_campaign::store::CampaignFile;
+use dissent_campaign::store::MOST_DATABASES;
 use dissent_campaign::{Arrival, Lease, Next, Pulse, Share, SharedBug, Stretch};
 use dissent_core::finding::Finding;
 use tokio::sync::mpsc::UnboundedSender;
@@ -17,9 +17,10 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const LEAVE_PATIENCE: Duration = Duration::from_secs(10);
 /// All figures of a machine are some ten kilobytes.
 const FIGURES_PAUSE: Duration = Duration::from_secs(60);
-/// A machine that was cut off takes databases that no other machine gets, far behind the others.
-const ALONE_FROM: u64 = 1 << 62;
-const ALONE_ROOM: u64 = 1 << 29;
+/// A machine that was cut off takes databases that no other machine gets, nor itself when it comes back after it was
+/// killed: far behind the others, each run of a machine has room of its own, by the number of its first heartbeat.
+const ALONE_FROM: u64 = MOST_DATABASES / 2;
+const ALONE_ROOM: u64 = 1 << 24;
 const ALONE_RANGE: u64 = 64;
 
 pub struct Member {
@@ -32,14 +33,8 @@ pub struct Member {
 }
 
 impl Member {
-    pub fn new(
-        orders: UnboundedSender<Order>,
-        inbox: SharedInbox,
-        file: &CampaignFile,
-        bounded: bool,
-    ) -> Member {
-        open(&inbox).wanted = file.config.jobs as usize;
-        let first = ALONE_FROM + u64::from(file.id) * ALONE_ROOM;
+    pub fn new(orders: UnboundedSender<Order>, inbox: SharedInbox, first_beat: u64, bounded: bool) -> Member {
+        let first = ALONE_FROM + first_beat * ALONE_ROOM;
         let alone = Stretch::between(first, first + ALONE_ROOM);
         Member { orders, inbox, bounded, alone, figured: Instant::now() }
     }

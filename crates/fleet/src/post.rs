@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream::kv::{self, CreateErrorKind};
+use async_nats::jetstream::message::PublishMessage;
 use async_nats::jetstream::{AckKind, Message};
 use dissent_campaign::{Arrival, Lease, Pulse, SharedBug, Stretch};
 use dissent_core::finding::Finding;
@@ -24,6 +25,8 @@ const TICK: Duration = Duration::from_millis(200);
 const REDUCTION_PAUSE: Duration = Duration::from_secs(20);
 /// How often an idle machine asks for something to reduce.
 const FETCH_PAUSE: Duration = Duration::from_secs(5);
+/// How many orders are sent before whoever waits for an answer gets one.
+const SENT_AT_ONCE: usize = 64;
 /// Entries of the corpus that are larger stay where they are.
 const LARGEST_ENTRY: usize = 256 << 10;
 
@@ -48,6 +51,8 @@ pub struct Inbox {
     pub over: bool,
     pub arrivals: Vec<Arrival>,
     pub connected: bool,
+    /// When the server last took a heartbeat of this machine.
+    pub heard: Option<Instant>,
     /// How this machine is doing, for its heartbeat.
     pub pulse: Pulse,
     /// Features of entries that are on the server.
@@ -91,7 +96,7 @@ pub struct Post {
     rooms: Rooms,
     ranges: Ranges,
     machine: String,
-    host: String,
+    heart: Heart,
     inbox: SharedInbox,
     orders: UnboundedReceiver<Order>,
     /// What could not be sent yet.
@@ -103,20 +108,13 @@ pub struct Post {
 }
 
 impl Post {
-    pub fn new(
-        rooms: Rooms,
-        ranges: Ranges,
-        machine: String,
-        host: String,
-        inbox: SharedInbox,
-        orders: UnboundedReceiver<Order>,
-    ) -> Post {
+    pub fn new(heart: Heart, ranges: Ranges, orders: UnboundedReceiver<Order>) -> Post {
         Post {
-            rooms,
+            rooms: heart.rooms.clone(),
             ranges,
-            machine,
-            host,
-            inbox,
+            machine: heart.machine.clone(),
+            inbox: heart.inbox.clone(),
+            heart,
             orders,
             unsent: VecDeque::new(),
             reductions: HashMap::new(),
@@ -135,14 +133,13 @@ impl Post {
         ] {
             tokio::spawn(watch(store.clone(), kind, self.machine.clone(), self.inbox.clone()));
         }
-        let heart = self.heart();
-        let heartbeat = tokio::spawn(heart.clone().run(self.ranges.beat_pause()));
+        let heartbeat = tokio::spawn(self.heart.clone().run(self.ranges.beat_pause()));
         loop {
             match tokio::time::timeout(TICK, self.orders.recv()).await {
                 Ok(None) => return,
                 Ok(Some(Order::Leave(done))) => {
                     heartbeat.abort();
-                    self.leave(&heart).await;
+                    self.leave().await;
                     let _ = done.send(());
                     return;
                 }
@@ -182,7 +179,11 @@ impl Post {
                 self.unsent.push_back(Order::Figures(figures));
             }
             Order::HandOver(finding, reply) => {
-                let _ = reply.send(connected && self.hand_over(&finding).await.is_ok());
+                let handed = if connected { self.hand_over(&finding).await.ok() } else { None };
+                // Who no longer waits for the answer reduces it here.
+                if let (Err(_), Some(sequence)) = (reply.send(handed.is_some()), handed) {
+                    let _ = self.rooms.reduce.delete_message(sequence).await;
+                }
             }
             Order::Publish(shared, Some(reply)) => {
                 let first = if connected { self.publish(&shared).await.ok() } else { None };
@@ -199,10 +200,13 @@ impl Post {
         if !self.is_connected() {
             return;
         }
-        self.send_all().await;
+        self.send_unsent(SENT_AT_ONCE).await;
         let (wanted, idle) = {
             let inbox = open(&self.inbox);
-            (inbox.wanted.saturating_sub(inbox.leases.len()), inbox.idle)
+            // What others may take for dead says that it is alive before it begins anything.
+            let is_heard = inbox.heard.is_some_and(|heard| heard.elapsed() < self.ranges.beat_pause() * 3);
+            let wanted = if is_heard { inbox.wanted.saturating_sub(inbox.leases.len()) } else { 0 };
+            (wanted, inbox.idle)
         };
         for _ in 0..wanted {
             match self.ranges.next().await {
@@ -217,8 +221,9 @@ impl Post {
         self.look_after_reductions(idle).await;
     }
 
-    async fn send_all(&mut self) {
-        while let Some(order) = self.unsent.pop_front() {
+    async fn send_unsent(&mut self, most: usize) {
+        for _ in 0..most {
+            let Some(order) = self.unsent.pop_front() else { return };
             if let Err(error) = self.send(&order).await {
                 self.unsent.push_front(order);
                 return complain(&self.inbox, &error);
@@ -284,11 +289,13 @@ impl Post {
         }
     }
 
-    async fn hand_over(&self, finding: &Finding) -> Result<(), async_nats::Error> {
+    /// Gives the number of its message. If an answer was lost, it is offered again and is there once.
+    async fn hand_over(&self, finding: &Finding) -> Result<u64, async_nats::Error> {
         let bytes = serde_json::to_vec(finding)?;
+        let id = format!("{:016x}", fnv1a(&bytes));
+        let message = PublishMessage::build().payload(bytes.into()).message_id(id);
         let subject = self.rooms.subject("reduce", &self.machine);
-        self.rooms.jetstream.publish(subject, bytes.into()).await?.await?;
-        Ok(())
+        Ok(self.rooms.jetstream.send_publish(subject, message).await?.await?.sequence)
     }
 
     async fn look_after_reductions(&mut self, idle: bool) {
@@ -317,23 +324,14 @@ impl Post {
         }
     }
 
-    fn heart(&self) -> Heart {
-        Heart {
-            rooms: self.rooms.clone(),
-            machine: self.machine.clone(),
-            host: self.host.clone(),
-            inbox: self.inbox.clone(),
-        }
-    }
-
-    async fn leave(&mut self, heart: &Heart) {
+    async fn leave(&mut self) {
         while let Ok(order) = self.orders.try_recv() {
             self.take(order).await;
         }
         if !self.is_connected() {
             return;
         }
-        self.send_all().await;
+        self.send_unsent(usize::MAX).await;
         let leases: Vec<Lease> = open(&self.inbox).leases.drain(..).collect();
         for Lease { ticket, stretch } in leases {
             let _ = self.ranges.give_back(ticket, stretch).await;
@@ -341,7 +339,7 @@ impl Post {
         for message in self.reductions.values() {
             let _ = message.ack_with(AckKind::Nak(None)).await;
         }
-        if let Err(error) = heart.beat(true).await {
+        if let Err(error) = self.heart.beat(true).await {
             complain(&self.inbox, &error);
         }
         let _ = self.rooms.jetstream.client().flush().await;
@@ -356,11 +354,11 @@ impl Post {
 /// Says that this machine is alive, whatever else it waits for: a request that was under way when the server went down
 /// is answered by nobody, and takes its time until it is given up.
 #[derive(Clone)]
-struct Heart {
-    rooms: Rooms,
-    machine: String,
-    host: String,
-    inbox: SharedInbox,
+pub struct Heart {
+    pub rooms: Rooms,
+    pub machine: String,
+    pub host: String,
+    pub inbox: SharedInbox,
 }
 
 impl Heart {
@@ -373,15 +371,19 @@ impl Heart {
             if let Some(Err(error)) = &beaten {
                 complain(&self.inbox, error);
             }
-            tokio::time::sleep(if matches!(beaten, Some(Ok(()))) { pause } else { TICK }).await;
+            tokio::time::sleep(if matches!(beaten, Some(Ok(_))) { pause } else { TICK }).await;
         }
     }
 
-    async fn beat(&self, left: bool) -> Result<(), async_nats::Error> {
+    /// Gives the number of the heartbeat, which no other one of the campaign has.
+    pub async fn beat(&self, left: bool) -> Result<u64, async_nats::Error> {
         let pulse = open(&self.inbox).pulse;
         let beat = Beat { host: self.host.clone(), pulse, left };
-        self.rooms.machines.put(beat_key(&self.machine), serde_json::to_vec(&beat)?.into()).await?;
-        Ok(())
+        let asked = Instant::now();
+        let number =
+            self.rooms.machines.put(beat_key(&self.machine), serde_json::to_vec(&beat)?.into()).await?;
+        open(&self.inbox).heard = Some(asked);
+        Ok(number)
     }
 }
 

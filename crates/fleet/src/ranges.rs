@@ -4,6 +4,10 @@
 //! range. It removes the message when the range is walked. What a dead machine left, another one takes over by
 //! publishing a message that the server accepts only once (`Nats-Msg-Id`), before it removes the old one. So no range is
 //! lost whoever is killed when, the server included.
+//!
+//! Two machines may want the same range. The one whose message the server accepted removes the old one, and nobody else does
+//! so while the new one is there. For whoever accepted a message and finds the old one gone has come too late: the range was
+//! walked (a server that was started again forgets what it accepted), and the new message is removed as well.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
@@ -14,7 +18,7 @@ use dissent_campaign::{Lease, Stretch};
 use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
 
-use crate::rooms::Rooms;
+use crate::rooms::{Rooms, messages};
 
 /// What nobody has: left by a machine that said goodbye.
 const FREE: &str = "free";
@@ -27,6 +31,21 @@ const LOOK_PAUSE_EACH: Duration = Duration::from_millis(100);
 const NEIGHBOURS: usize = 3;
 /// How often a machine that waits for the others asks whether they are done.
 const OVER_PAUSE: Duration = Duration::from_secs(1);
+
+/// A range that a machine has on the server.
+pub struct Leased {
+    pub ticket: u64,
+    pub stretch: Stretch,
+    /// The ticket whose place it took.
+    from: Option<u64>,
+}
+
+/// A message of the stream `taken`.
+#[derive(Serialize, Deserialize)]
+struct Taken {
+    stretch: Stretch,
+    from: u64,
+}
 
 /// How databases are cut into ranges; the same on every machine of a campaign.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -138,10 +157,13 @@ impl Ranges {
 
     /// A message of ours that we do not know of.
     async fn own(&mut self) -> Result<Option<Lease>, async_nats::Error> {
-        for (ticket, stretch) in leased(&self.rooms, &self.cut, &self.machine).await? {
+        for Leased { ticket, stretch, from } in leased(&self.rooms, &self.cut, &self.machine).await? {
             if stretch.is_empty() || self.done.contains(&ticket) {
                 self.remove(ticket).await?;
             } else if !self.held.contains(&ticket) {
+                if let Some(from) = from {
+                    self.remove(from).await?;
+                }
                 return Ok(Some(self.hold(ticket, stretch)));
             }
         }
@@ -156,9 +178,15 @@ impl Ranges {
             if !self.is_gone(&machine).await? {
                 continue;
             }
-            for (ticket, stretch) in leased(&self.rooms, &self.cut, &machine).await? {
-                let own = self.machine.clone();
-                if let Some(ticket) = self.republish(ticket, stretch, &own).await? {
+            let own = self.machine.clone();
+            for range in self.left_by(&machine).await? {
+                let stretch = range.stretch;
+                // Its owner died when it found that there are no more.
+                if stretch.is_empty() {
+                    self.remove(range.ticket).await?;
+                    continue;
+                }
+                if let Some(ticket) = self.republish(range, stretch, &own).await? {
                     return Ok(Some(self.hold(ticket, stretch)));
                 }
             }
@@ -166,6 +194,13 @@ impl Ranges {
         self.seen.retain(|machine, _| owners.contains(machine));
         self.look = Instant::now() + LOOK_PAUSE.max(LOOK_PAUSE_EACH * owners.len() as u32);
         Ok(None)
+    }
+
+    /// The ranges of a machine that is gone. One that comes back says that it is alive before it begins others: these are
+    /// never among them.
+    async fn left_by(&mut self, machine: &str) -> Result<Vec<Leased>, async_nats::Error> {
+        let left = leased(&self.rooms, &self.cut, machine).await?;
+        Ok(if self.is_gone(machine).await? { left } else { Vec::new() })
     }
 
     /// The machines that have ranges.
@@ -194,27 +229,48 @@ impl Ranges {
         Ok(sighting.since.elapsed() >= self.cut.patience)
     }
 
-    /// Puts a range under another name. The server takes the message only once; none: others were first.
+    /// Puts a range, or what is left of it, under another name. None: others were first.
     async fn republish(
         &mut self,
-        ticket: u64,
+        range: Leased,
         stretch: Stretch,
         machine: &str,
     ) -> Result<Option<u64>, async_nats::Error> {
-        let payload = serde_json::to_vec(&stretch)?.into();
+        let Leased { ticket, from, .. } = range;
+        let payload = serde_json::to_vec(&Taken { stretch, from: ticket })?.into();
         let message = PublishMessage::build().payload(payload).message_id(format!("take-{ticket}"));
         let subject = self.rooms.subject("taken", machine);
         // Whatever happens to the answers, the message may be there.
         self.unsure = true;
         let ack = self.rooms.jetstream.send_publish(subject, message).await?.await?;
-        let was_there = self.remove(ticket).await?;
         let new = ack.sequence * 2 + 1;
-        if !ack.duplicate && !was_there {
-            // Others took it and have walked it. A server that was started again does not remember that.
-            self.remove(new).await?;
+        if ack.duplicate {
+            // A message of our own whose answer was lost counts. Of others, the old one is theirs to remove.
+            let owner = self.owner(ack.sequence).await?;
+            let is_ours = owner.as_deref() == Some(machine);
+            if is_ours || owner.is_none() {
+                self.remove(ticket).await?;
+            }
+            self.unsure = is_ours;
+            return Ok(None);
+        }
+        let was_there = self.remove(ticket).await?;
+        match (was_there, from) {
+            (true, Some(from)) => drop(self.remove(from).await?),
+            (true, None) => {}
+            (false, _) => drop(self.remove(new).await?),
         }
         self.unsure = false;
-        Ok((!ack.duplicate && was_there).then_some(new))
+        Ok(was_there.then_some(new))
+    }
+
+    /// Whose a message of the stream `taken` is, if it is still there.
+    async fn owner(&self, sequence: u64) -> Result<Option<String>, async_nats::Error> {
+        match self.rooms.taken.direct_get(sequence).await {
+            Ok(message) => Ok(message.subject.rsplit('.').next().map(str::to_string)),
+            Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// A range is walked. One that is gone already was given to others, because this machine was silent.
@@ -240,7 +296,7 @@ impl Ranges {
         if rest.is_empty() {
             return self.walked(ticket).await;
         }
-        self.republish(ticket, rest, FREE).await?;
+        self.republish(Leased { ticket, stretch: rest, from: None }, rest, FREE).await?;
         self.held.remove(&ticket);
         self.done.insert(ticket);
         Ok(())
@@ -269,29 +325,20 @@ fn stream(rooms: &Rooms, is_taken: bool) -> (&Stream, &'static str) {
     if is_taken { (&rooms.taken, "taken") } else { (&rooms.fresh, "fresh") }
 }
 
-/// The ranges of a machine, each with its ticket.
-pub async fn leased(
-    rooms: &Rooms,
-    cut: &Cut,
-    machine: &str,
-) -> Result<Vec<(u64, Stretch)>, async_nats::Error> {
+/// The ranges of a machine.
+pub async fn leased(rooms: &Rooms, cut: &Cut, machine: &str) -> Result<Vec<Leased>, async_nats::Error> {
     let mut found = Vec::new();
     for is_taken in [false, true] {
         let (stream, name) = stream(rooms, is_taken);
-        let subject = rooms.subject(name, machine);
-        let mut from = 1;
-        loop {
-            let message = match stream.direct_get_next_for_subject(subject.clone(), Some(from)).await {
-                Ok(message) => message,
-                Err(error) if error.kind() == DirectGetErrorKind::NotFound => break,
-                Err(error) => return Err(error.into()),
-            };
-            let stretch = match is_taken {
-                true => serde_json::from_slice(&message.payload)?,
-                false => cut.range(message.sequence),
-            };
-            found.push((message.sequence * 2 + u64::from(is_taken), stretch));
-            from = message.sequence + 1;
+        for message in messages(stream, rooms.subject(name, machine)).await? {
+            let ticket = message.sequence * 2 + u64::from(is_taken);
+            found.push(match is_taken {
+                true => {
+                    let Taken { stretch, from } = serde_json::from_slice(&message.payload)?;
+                    Leased { ticket, stretch, from: Some(from) }
+                }
+                false => Leased { ticket, stretch: cut.range(message.sequence), from: None },
+            });
         }
     }
     Ok(found)
@@ -305,6 +352,9 @@ fn watched(owners: &BTreeSet<String>, machine: &str) -> Vec<String> {
     let neighbours = behind.chain(before).take(NEIGHBOURS);
     owners.get(FREE).into_iter().chain(neighbours).cloned().collect()
 }
+
+#[cfg(test)]
+mod races;
 
 #[cfg(test)]
 mod tests {

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use async_nats::connection::State;
 use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
-use async_nats::jetstream::stream::{self, Stream};
+use async_nats::jetstream::message::StreamMessage;
+use async_nats::jetstream::stream::{self, DirectGetErrorKind, Stream};
 use async_nats::jetstream::{Context, kv};
 
 /// How long a reduction may be silent before another machine gets it.
@@ -86,6 +87,19 @@ impl Rooms {
     /// The subject of a stream for one machine.
     pub fn subject(&self, stream: &str, machine: &str) -> String {
         format!("{}.{stream}.{machine}", self.prefix)
+    }
+}
+
+/// All messages of a subject, in their order; they stay where they are.
+pub async fn messages(stream: &Stream, subject: String) -> Result<Vec<StreamMessage>, async_nats::Error> {
+    let mut found: Vec<StreamMessage> = Vec::new();
+    loop {
+        let from = found.last().map_or(1, |message| message.sequence + 1);
+        match stream.direct_get_next_for_subject(subject.clone(), Some(from)).await {
+            Ok(message) => found.push(message),
+            Err(error) if error.kind() == DirectGetErrorKind::NotFound => return Ok(found),
+            Err(error) => return Err(error.into()),
+        }
     }
 }
 

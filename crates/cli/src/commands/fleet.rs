@@ -36,9 +36,7 @@ pub fn run(args: FleetArgs) -> anyhow::Result<u8> {
 pub fn join(args: &HuntArgs, address: &str, observer: &mut dyn Observer) -> anyhow::Result<Campaign> {
     let fleet = Fleet::connect(address)?;
     let Some(directory) = &args.resume else {
-        let mut config = Config::default();
-        args.fill(&mut config)?;
-        let config = in_fleet(args, config, &fleet)?;
+        let config = in_fleet(args, args.config()?, &fleet)?;
         let mut fleet = Some(fleet);
         let mut enter = |file: &CampaignFile| fleet.take().context("joins once")?.enter(file);
         return Campaign::start_joined(config, args.out.as_deref(), Some(&mut enter), observer);

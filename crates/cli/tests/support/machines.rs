@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 
-use crate::support::{BINARY, without_virtual_tables};
+use crate::support::{BINARY, Said, dissent, run, without_virtual_tables};
 
 /// An old version with bugs that are found in seconds.
 pub const TARGET: &str = "sqlite@3.30.1";
@@ -84,4 +84,21 @@ pub fn visits(directory: &Path, names: &[String]) -> Vec<u64> {
     let mut all: Vec<u64> = names.iter().flat_map(|name| visits_of(directory, name)).collect();
     all.sort();
     all
+}
+
+/// A hunt of a moment, as one machine of a fleet, with variables of the environment.
+pub fn join_with(path: &Path, url: &str, target: &str, out: &str, variables: &[(&str, &str)]) -> Said {
+    let short = ["--time", "1s", "--oracles", "norec", "--no-reduce", "--jobs", "1", "--plain"];
+    let mut command = dissent(path);
+    command.args(["hunt", target, "--join", url, "--out", out]).args(short);
+    run(command.envs(variables.iter().copied()))
+}
+
+pub fn join(path: &Path, url: &str, target: &str, out: &str) -> Said {
+    join_with(path, url, target, out, &[])
+}
+
+#[track_caller]
+pub fn hunted(said: &Said) {
+    assert!(matches!(said.code, Some(0 | 1)), "{}\n{}", said.stdout, said.stderr);
 }
