@@ -3,6 +3,7 @@
 //! Pure functions from a [`Finding`](crate::finding::Finding) and its [`Dialect`](crate::dialect::Dialect); the evidence is data until it gets here.
 
 mod cause;
+pub mod compare;
 pub mod export;
 mod failure;
 pub mod growth;

@@ -38,7 +38,7 @@ fn rows(columns: usize, values: Vec<Value>) -> ArmOutcome {
     ArmOutcome::Rows(Rows { columns, values })
 }
 
-fn wrong_rows() -> Finding {
+pub(super) fn wrong_rows() -> Finding {
     let text = |s: &str| Value::Text(s.to_string());
     finding(
         Class::WrongRows,

@@ -54,7 +54,7 @@ fn time(summary: &Summary, rows: &mut Rows) {
 fn variety(summary: &Summary, rows: &mut Rows) {
     if let Some(OperationFigures { discovered, usable, seen, .. }) = &summary.operations {
         let share = percent(*seen as u64, *usable as u64);
-        let (usable, discovered) = (grouped(*usable as u64), grouped(*discovered as u64));
+        let [seen, usable, discovered] = [seen, usable, discovered].map(|number| grouped(*number as u64));
         let value = format!("{seen} of {usable} usable ({share}); the engine has {discovered}");
         rows.push(("operations used".to_string(), value));
     }

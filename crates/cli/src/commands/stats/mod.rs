@@ -1,5 +1,6 @@
 //! `dissent stats`: tables of what campaigns, reductions and oracles achieve.
 
+mod compare;
 mod counters;
 mod coverage;
 mod drawn;
@@ -18,6 +19,7 @@ pub fn run(args: StatsArgs) -> anyhow::Result<u8> {
         StatsTable::Counters { campaigns } => counters::run(campaigns)?,
         StatsTable::Validity { campaigns } => validity::run(&campaigns)?,
         StatsTable::Drawn { campaigns } => drawn::run(&campaigns)?,
+        StatsTable::Compare { campaigns } => compare::run(&campaigns)?,
         StatsTable::Growth { campaigns, out } => growth::run(&campaigns, out.as_deref())?,
         StatsTable::Coverage { campaign, target, group } => {
             coverage::run(&campaign, target.as_deref(), group.as_deref())?
