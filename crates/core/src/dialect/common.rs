@@ -49,6 +49,7 @@ pub const NEVER_DRAWN: &[&str] = &[
     "insert.from-query",
     "query.derived.recursive",
     "query.join.shared",
+    "query.subquery.shape/limited",
     "update.expression",
 ];
 
@@ -70,9 +71,12 @@ impl Dialect {
         shared.initial_settings.clear();
         shared.maintenance.clear();
         shared.roundtrips.clear();
+        shared.statistics.clear();
         shared.index_methods.clear();
         shared.table_options.clear();
         shared.partitions.clear();
+        shared.modules.clear();
+        shared.table_functions.clear();
         shared
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::Version;
+use super::{Version, yes};
 use crate::engine::ErrorClass;
 
 /// All that is particular to one engine among those that share a driver. Relatives inherit it and say what differs.
@@ -13,6 +13,9 @@ use crate::engine::ErrorClass;
 pub struct Descriptor {
     /// The engine's name as its makers write it: `PostgreSQL`. Never inherited.
     pub title: String,
+    /// Hunts learn from plans unless they are told otherwise; not where they find more bugs in the same time without.
+    #[serde(default = "yes")]
+    pub guided: bool,
     /// Threads and clocks of the engine make about so many places of its code new, whatever is asked.
     #[serde(default)]
     pub coverage_noise: usize,

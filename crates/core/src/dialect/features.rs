@@ -72,12 +72,16 @@ pub enum Feature {
     OuterJoinConditions,
     /// The subquery of an IN may name columns of the query around it.
     CorrelatedIn,
+    /// `CREATE TABLE … AS SELECT …`.
+    CreateTableAs,
     /// `WITH … AS (…)`.
     Cte,
     /// `WITH RECURSIVE`.
     RecursiveCte,
     /// UNION between the parts of a recursive common table expression, not UNION ALL only.
     RecursiveUnion,
+    /// A recursive common table expression may have its columns named by its first part alone.
+    RecursionUnlisted,
     /// `AS [NOT] MATERIALIZED`.
     CteMaterialized,
     /// `INTERSECT`.

@@ -12,7 +12,7 @@ use super::features::Since;
 use super::{
     AggregateFunction, Cast, Confines, Costs, Descriptor, Dialect, Discovery, Function, IndexMethod, Module,
     OrderedAggregate, Partitioning, Preparing, Setting, Spelling, TableFunction, TableOption, TypeEntry,
-    Version, one, yes,
+    Version, WrittenStatistics, one, yes,
 };
 use crate::catalog::{self, Repertoire};
 use crate::sql::{DataType, Kind, Name};
@@ -35,7 +35,7 @@ pub enum DialectError {
 }
 
 /// Parts of a file that say nothing about what probing an engine finds.
-const NOT_PROBED: [&str; 15] = [
+const NOT_PROBED: [&str; 16] = [
     "engine",
     "confine",
     "types",
@@ -47,6 +47,7 @@ const NOT_PROBED: [&str; 15] = [
     "index_methods",
     "maintenance",
     "roundtrips",
+    "statistics",
     "settings",
     "discovery",
     "costs",
@@ -181,6 +182,8 @@ struct File {
     #[serde(default)]
     roundtrips: Vec<Name>,
     #[serde(default)]
+    statistics: Vec<WrittenStatistics>,
+    #[serde(default)]
     index_methods: Vec<IndexMethod>,
     #[serde(default)]
     table_options: Vec<TableOption>,
@@ -286,6 +289,10 @@ impl File {
             initial_settings: settings(self.initial_settings),
             maintenance: self.maintenance,
             roundtrips: self.roundtrips,
+            statistics: {
+                let reached = |statistics: &WrittenStatistics| version.reaches(&statistics.since);
+                self.statistics.into_iter().filter(reached).collect()
+            },
             index_methods: self.index_methods,
             table_options: {
                 let reached = |option: &TableOption| version.reaches(&option.since);

@@ -80,6 +80,8 @@ pub struct Dialect {
     pub maintenance: Vec<Name>,
     /// More statements after which a database answers as before, for the oracle `roundtrip` alone.
     pub roundtrips: Vec<Name>,
+    /// Ways to write statistics that are false.
+    pub statistics: Vec<WrittenStatistics>,
     /// The kinds of indexes besides the default one.
     pub index_methods: Vec<IndexMethod>,
     /// What may follow a table's columns: how it is stored; `{columns}` stands for some of its columns.
@@ -143,6 +145,12 @@ pub struct Spelling {
     /// The words before a new column in ALTER TABLE.
     #[serde(default = "Spelling::add_column")]
     pub add_column: String,
+    /// Around the name of the index that a table in FROM is to be read by.
+    #[serde(default = "Spelling::indexed_by")]
+    pub indexed_by: String,
+    /// Says that a table in FROM is to be read without an index.
+    #[serde(default = "Spelling::not_indexed")]
+    pub not_indexed: String,
 }
 
 /// How the number of rows is written where there is no LIMIT. OFFSET comes first there.
@@ -171,6 +179,14 @@ impl Spelling {
     fn add_column() -> String {
         String::from("ADD COLUMN")
     }
+
+    fn indexed_by() -> String {
+        String::from("INDEXED BY {}")
+    }
+
+    fn not_indexed() -> String {
+        String::from("NOT INDEXED")
+    }
 }
 
 impl Default for Spelling {
@@ -187,6 +203,8 @@ impl Default for Spelling {
             drop_if_exists: None,
             modulo: None,
             add_column: Spelling::add_column(),
+            indexed_by: Spelling::indexed_by(),
+            not_indexed: Spelling::not_indexed(),
         }
     }
 }
@@ -378,6 +396,17 @@ pub enum Combine {
     Sum,
 }
 
+/// Statements that write statistics of a table, which need not be true: no answer depends on them, plans do.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WrittenStatistics {
+    /// In order; `{}` is where the table's name goes.
+    pub statements: Vec<Name>,
+    /// The first version that takes them; absent: all.
+    #[serde(default)]
+    pub since: Option<String>,
+}
+
 /// Something that SET or PRAGMA changes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -493,7 +522,8 @@ impl Dialect {
     /// A statement's text that is one of maintenance, with some table's name in it.
     pub fn is_maintenance(&self, text: &str) -> bool {
         let made = self.partitions.iter().flat_map(|partitioning| &partitioning.made);
-        self.maintenance.iter().any(|form| is_of_form(text, form, "{}"))
+        let written = self.statistics.iter().flat_map(|statistics| &statistics.statements);
+        self.maintenance.iter().chain(written).any(|form| is_of_form(text, form, "{}"))
             || made.into_iter().any(|form| is_of_form(text, form, "{table}"))
     }
 

@@ -1,7 +1,8 @@
 //! How a dialect prepares statements: the types of parameters, the syntax, and the error messages where a parameter
 //! cannot replace a literal.
 
-use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use serde::{Deserialize, Deserializer};
 
 use super::Setting;
 use crate::sql::{DataType, Kind, Name, Value};
@@ -12,7 +13,8 @@ use crate::sql::{DataType, Kind, Name, Value};
 pub struct Preparing {
     /// What may be a parameter where the engine's own interface binds it.
     pub types: Vec<ParameterType>,
-    /// PREPARE in SQL; absent if there is none.
+    /// PREPARE in SQL; absent if there is none, and empty if only the dialect that is inherited from has one.
+    #[serde(deserialize_with = "unless_empty")]
     pub sql: Option<PrepareSyntax>,
     /// What may be a parameter there; empty: the same.
     pub sql_types: Vec<ParameterType>,
@@ -51,6 +53,11 @@ pub enum PrepareSyntax {
     TypedAs,
     /// `PREPARE p FROM '…'`, `EXECUTE p USING @p1`.
     FromText,
+}
+
+fn unless_empty<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PrepareSyntax>, D::Error> {
+    let word = String::deserialize(from)?;
+    (!word.is_empty()).then(|| PrepareSyntax::deserialize(word.as_str().into_deserializer())).transpose()
 }
 
 impl Preparing {

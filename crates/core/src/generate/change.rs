@@ -43,6 +43,7 @@ choices! {
             DropIndex: 4,
             Transaction: 3,
             Maintenance: 8,
+            Statistics: 4,
         },
         TRANSACTION: Transaction = "change.transaction" { Commit: 1, Rollback: 1, Savepoint: 1 },
         ALTER: Alter = "alter" { RenameTable: 1, RenameColumn: 1, DropColumn: 1, AddColumn: 1 },
@@ -64,6 +65,7 @@ impl<'a> Generator<'a> {
             Change::CreateIndex | Change::DropIndex => dialect.can(Feature::Indexes),
             Change::Transaction => dialect.can(Feature::Transactions),
             Change::Maintenance => !dialect.maintenance.is_empty(),
+            Change::Statistics => !dialect.statistics.is_empty(),
             _ => true,
         };
         let one = match self.choose_where(&CHANGE, applies) {
@@ -79,6 +81,7 @@ impl<'a> Generator<'a> {
             Change::DropIndex => self.drop_index(),
             Change::Transaction => return self.transaction(),
             Change::Maintenance => self.maintenance(),
+            Change::Statistics => return self.statistics(),
         };
         one.into_iter().collect()
     }
@@ -113,6 +116,15 @@ impl<'a> Generator<'a> {
         let dialect = self.dialect;
         let (before, after) = self.rng.choose(&dialect.maintenance)?.split_once("{}")?;
         Some(Statement::Raw(format!("{before}{}{after}", table.name)))
+    }
+
+    /// Statistics of a table that make it look larger or smaller than it is: a plan for a million rows over a few.
+    fn statistics(&mut self) -> Vec<Statement> {
+        let dialect = self.dialect;
+        let (Some(table), Some(way)) = (self.stored_table(), self.rng.choose(&dialect.statistics)) else {
+            return Vec::new();
+        };
+        way.statements.iter().map(|form| Statement::Raw(form.replace("{}", &table.name))).collect()
     }
 
     /// A table whose rows no module holds.

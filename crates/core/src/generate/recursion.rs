@@ -64,7 +64,7 @@ impl Generator<'_> {
         self.product = before.saturating_mul(rows.saturating_mul(times));
         let names: Vec<Name> = (0..width).map(|at| Name::from(format!("c{at}"))).collect();
         let step = self.step(&name, &names, &anchor, rounds as i64, walks);
-        let listed = self.odds(&LISTED_COLUMNS);
+        let listed = self.odds(&LISTED_COLUMNS) || !self.dialect.can(Feature::RecursionUnlisted);
         if !listed {
             for (item, name) in std::iter::zip(&mut anchor.items, &names) {
                 if let SelectItem::Expr { alias, .. } = item {

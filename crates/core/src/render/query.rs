@@ -209,11 +209,16 @@ impl Renderer<'_> {
                 }
                 match hint {
                     Some(IndexHint::IndexedBy(index)) if self.can(Feature::IndexHints) => {
-                        self.push(" INDEXED BY ");
+                        let form = &self.dialect.spelling.indexed_by;
+                        let (before, after) = form.split_once("{}").unwrap_or_default();
+                        self.push(" ");
+                        self.push(before);
                         self.name(index);
+                        self.push(after);
                     }
                     Some(IndexHint::NotIndexed) if self.can(Feature::IndexHints) => {
-                        self.push(" NOT INDEXED");
+                        self.push(" ");
+                        self.push(&self.dialect.spelling.not_indexed);
                     }
                     _ => {}
                 }

@@ -231,7 +231,7 @@ pub enum TableRef {
     },
 }
 
-/// SQLite's word on the use of indexes.
+/// What a query says on the use of indexes, in SQLite's words. Others have others: `FORCE INDEX (name)`, `USE INDEX ()`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum IndexHint {

@@ -11,5 +11,6 @@ mod import;
 mod known_bugs;
 mod reduction;
 mod rendering;
+mod statistics;
 mod walk;
 mod watched;

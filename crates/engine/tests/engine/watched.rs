@@ -150,7 +150,7 @@ fn postgres_shows_what_is_new_in_all_its_processes() {
 fn mariadb_shows_what_is_new() {
     alone("mariadb_shows_what_is_new", || {
         let Some(mut watched) = Watched::release("mariadb") else { return };
-        watched.shows_what_is_new(5);
+        watched.shows_what_is_new(20);
         watched.engine.reset().expect("it can be emptied");
         watched.new_blocks("SELECT 1");
     });
@@ -160,7 +160,7 @@ fn mariadb_shows_what_is_new() {
 fn mysql_shows_what_is_new() {
     alone("mysql_shows_what_is_new", || {
         let Some(mut watched) = Watched::release("mysql") else { return };
-        watched.shows_what_is_new(5);
+        watched.shows_what_is_new(20);
     });
 }
 
