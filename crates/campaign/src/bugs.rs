@@ -90,12 +90,15 @@ fn old(finding: &Finding) -> Option<String> {
 }
 
 impl Bug {
-    /// What makes findings one bug, wherever they were found.
+    /// A name for it wherever it was found: two bugs never have the same, though one bug may have several.
     pub fn key(&self) -> String {
         match (&self.known, &self.signature) {
             (Some(known), _) => format!("known {known}"),
-            (None, Some(signature)) => serde_json::json!(signature).to_string(),
-            (None, None) => format!("finding {}", self.id),
+            (None, Some(signature)) => {
+                let settings = self.cause.as_ref().and_then(Cause::settings);
+                serde_json::json!([signature, settings, self.versions]).to_string()
+            }
+            (None, None) => format!("finding {} {} {}", self.id, self.tokens, self.statements),
         }
     }
 }
@@ -173,6 +176,8 @@ impl Bugs {
 
 #[cfg(test)]
 mod tests {
+    use dissent_core::finding::Switch;
+
     use super::*;
 
     fn bug(signature: Option<&str>, tokens: usize) -> Bug {
@@ -214,6 +219,20 @@ mod tests {
         bugs.add(bug(Some("a"), 40));
         let other = Bug { oracle: "tlp".to_string(), ..bug(Some("a"), 10) };
         assert!(matches!(bugs.sort(&other), Sorted::Again(0)));
+    }
+
+    #[test]
+    fn two_bugs_have_two_names_though_their_signatures_are_the_same() {
+        let cured_by = |name: &str| {
+            let [name, value, sql] = [name, "off", "SET"].map(str::to_string);
+            let cause = Cause { switches: vec![Switch::Setting { name, value, sql }], ..Cause::default() };
+            Bug { cause: Some(cause), ..bug(Some("a"), 40) }
+        };
+        let (one, other) = (cured_by("one"), cured_by("other"));
+        let mut bugs = Bugs::default();
+        bugs.add(one.clone());
+        assert!(matches!(bugs.sort(&other), Sorted::New));
+        assert_ne!(one.key(), other.key());
     }
 
     #[test]

@@ -8,6 +8,7 @@ use anyhow::{Context, bail};
 use dissent_core::catalog::{CATALOG_FORMAT, Catalog, Operation, OperationKind};
 use dissent_core::dialect::Dialect;
 use dissent_core::hash::fnv1a;
+use dissent_core::report::numbers::grouped;
 use serde::{Deserialize, Serialize};
 
 use crate::observer::{Observer, Step};
@@ -171,6 +172,7 @@ fn probe(tested: &Tested, draft: &mut Draft, observer: &mut dyn Observer) -> any
         })?;
         if draft.part.done >= all {
             let seconds = began.elapsed().as_secs_f64();
+            let all = grouped(all as u64);
             observer.note(&format!("probed {all} functions and operators of {target} in {seconds:.1} s"));
             return Ok(());
         }

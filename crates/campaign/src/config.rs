@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use dissent_core::dialect::Files;
 use dissent_core::generate::Policy;
 use dissent_core::guide;
 use dissent_core::oracle::{self, versions};
@@ -46,6 +47,10 @@ pub struct Config {
     pub jobs: u64,
     /// When to stop; none: when interrupted.
     pub time: Option<Duration>,
+    /// When to stop by the processor time of the workers and of the servers that they started: what a busy machine does
+    /// besides does not count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_time: Option<Duration>,
     /// Stop after this many cases, shared evenly among the workers.
     pub max_cases: Option<u64>,
     /// Visit only the databases with smaller numbers than this: all shards and workers together visit so many.
@@ -102,6 +107,7 @@ impl Default for Config {
             shard: None,
             jobs: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64),
             time: None,
+            cpu_time: None,
             max_cases: None,
             max_databases: None,
             max_findings: None,
@@ -146,6 +152,18 @@ impl Config {
         Ok(())
     }
 
+    /// What hunts of this target learn from unless they are told. Whoever gives seeds wants them changed and kept.
+    pub fn usual_guide(&self) -> guide::Kind {
+        let dialect = Target::parse(&self.target).map(|target| target.dialect().to_string());
+        let engine = dialect.ok().and_then(|dialect| Files::built_in().descriptor(&dialect).ok());
+        match engine {
+            Some(engine) if !engine.guided && self.seeds.is_empty() && !self.built_in_seeds => {
+                guide::Kind::None
+            }
+            _ => guide::Kind::Plan,
+        }
+    }
+
     /// Who does what, in numbers that can be counted with: the file of a campaign may come from elsewhere.
     pub(crate) fn check_shares(&self) -> anyhow::Result<()> {
         if self.jobs == 0 {
@@ -163,7 +181,8 @@ impl Config {
     }
 
     pub(crate) fn check_limits(&self) -> anyhow::Result<()> {
-        let times = [Some(self.hang_limit), self.time, self.reduce.map(|allowance| allowance.time)];
+        let times =
+            [Some(self.hang_limit), self.time, self.cpu_time, self.reduce.map(|allowance| allowance.time)];
         if times.into_iter().flatten().any(|time| time > LONGEST) {
             bail!("no limit may be longer than a hundred years");
         }
@@ -183,6 +202,7 @@ impl Config {
             target: Target::parse(&self.target)?.public(),
             jobs: 1,
             time: None,
+            cpu_time: None,
             hang_limit: own.hang_limit,
             worker_memory: own.worker_memory,
             keep_duplicates: false,

@@ -10,7 +10,7 @@ use std::time::Duration;
 use dissent_core::dialect::Dialect;
 use dissent_core::finding::Finding;
 use dissent_core::report::numbers::counted;
-use dissent_core::triage::known::{Known, explains};
+use dissent_core::triage::known::Known;
 
 use crate::bugs::{Bug, Bugs, id};
 use crate::config::{Allowance, Config};
@@ -147,18 +147,11 @@ impl<'a> Intake<'a> {
         if self.paused || self.under_way.is_some() || self.waiting.is_empty() {
             return;
         }
-        let next = self.waiting.iter().position(|pending| !self.is_explained(&pending.finding));
+        let next = self.waiting.iter().position(|pending| !self.sorter.is_explained(&pending.finding));
         let pending = self.waiting.remove(next.unwrap_or(0));
         self.sorter.tell(&pending.finding, &pending.directory, Stage::Confirming, observer);
         queue.push(pending.finding.clone());
         self.under_way = Some(pending);
-    }
-
-    /// Whether an unreduced finding has the features of a known bug, or everything that a new bug of this campaign
-    /// needs. (A finding that merely looks like the example of a known bug is not known.)
-    fn is_explained(&self, finding: &Finding) -> bool {
-        let found = |bug: &Bug| bug.signature.as_ref().is_some_and(|signature| explains(signature, finding));
-        self.sorter.known.iter().any(|known| known.marks(finding)) || self.sorter.bugs.new_ones().any(found)
     }
 
     /// A difference that held, after so many checks.
@@ -263,7 +256,7 @@ impl<'a> Intake<'a> {
             let finding = record::read(&directory)?;
             if self.has_all_findings() || ticket.is_some() {
                 self.sorter.store.discard(&directory)?;
-            } else if self.is_explained(&finding) || self.tested.baseline.is_some() {
+            } else if self.sorter.is_explained(&finding) || self.tested.baseline.is_some() {
                 self.left_waiting += 1;
             } else {
                 let bug = self.sorter.bug(&finding, &directory);
@@ -312,7 +305,8 @@ impl<'a> Intake<'a> {
     /// Gives others what they can do sooner. What is explained can wait: it is hardly ever a bug of its own.
     fn hand_over(&mut self) -> anyhow::Result<()> {
         while self.waiting.len() > MOST_OWN {
-            let own = |pending: &Pending| pending.ticket.is_none() && !self.is_explained(&pending.finding);
+            let own =
+                |pending: &Pending| pending.ticket.is_none() && !self.sorter.is_explained(&pending.finding);
             let Some(at) = self.waiting.iter().rposition(own) else { return Ok(()) };
             if !self.sorter.share.borrow_mut().hand_over(&self.waiting[at].finding) {
                 return Ok(());

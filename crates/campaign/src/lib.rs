@@ -68,7 +68,7 @@ pub use known::{
     KnownEntry, NewEntry, add_known, all_known_of, is_dialect, known_dialects, known_entries, known_of,
     remove_known,
 };
-pub use merge::{gather, merge};
+pub use merge::{Told, gather, merge};
 pub use observer::{Doing, Observer, Phase, Progress, Stage, Staged, Step, WorkerView};
 pub use pool::interrupt;
 pub use profile::read_profile;

@@ -48,14 +48,27 @@ pub fn merge(directories: &[PathBuf], out: &Path, observer: &mut dyn Observer) -
     })
 }
 
-/// Makes a campaign on disk of what machines of a fleet told: its bugs, and the figures of each machine.
+/// What machines of a fleet told.
+#[derive(Debug)]
+pub struct Told {
+    /// The bugs.
+    pub bugs: Vec<SharedBug>,
+    /// The figures of each machine.
+    pub figures: Vec<Vec<u8>>,
+    /// Findings that were handed over and that nobody has reduced yet.
+    pub queued: Vec<Finding>,
+    /// Nobody hunts any more.
+    pub is_over: bool,
+}
+
+/// Makes a campaign on disk of what machines of a fleet told.
 pub fn gather(
     out: &Path,
     file: CampaignFile,
-    bugs: Vec<SharedBug>,
-    figures: &[Vec<u8>],
+    told: Told,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<Summary> {
+    let Told { bugs, figures, queued, is_over } = told;
     let figures: Vec<Figures> = figures
         .iter()
         .map(|bytes| serde_json::from_slice(bytes).context("a machine sent figures that cannot be read"))
@@ -70,6 +83,9 @@ pub fn gather(
                 let bug = Bug { id: id(&directory), directory: directory.clone(), count, ..bug };
                 sum.sorter.sort_as(bug, &finding, &directory, observer)?;
             }
+        }
+        for finding in queued {
+            sum.add_unreduced(&finding, is_over)?;
         }
         for figures in figures {
             sum.waiting += figures.waiting;
@@ -183,6 +199,16 @@ impl Sum<'_> {
         self.sorter.store.copy_others(directory)?;
         self.counted.push(store::read_counts(directory)?);
         self.unite_corpus(directory)
+    }
+
+    /// What a hunt has not reduced in the end is a bug of its own, unless a listed one explains it.
+    fn add_unreduced(&mut self, finding: &Finding, is_over: bool) -> anyhow::Result<()> {
+        let Some(directory) = self.sorter.store.add_finding(finding)? else { return Ok(()) };
+        match is_over && !self.sorter.is_explained(finding) {
+            true => self.sorter.bugs.add(self.sorter.bug(finding, &directory)),
+            false => self.waiting += 1,
+        }
+        Ok(())
     }
 
     fn add_bug(

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use dissent_core::finding::Finding;
 use dissent_core::report;
-use dissent_core::triage::known::Known;
+use dissent_core::triage::known::{Known, explains};
 
 use crate::bugs::{Bug, Bugs, Sorted, id};
 use crate::observer::{Observer, Stage, Staged};
@@ -86,6 +86,13 @@ impl Sorter<'_> {
 
     pub fn bug(&self, finding: &Finding, directory: &Path) -> Bug {
         Bug::of(finding, directory, self.store.dialect(), self.known)
+    }
+
+    /// Whether an unreduced finding has the features of a known bug, or everything that a new bug of this campaign
+    /// needs. (A finding that merely looks like the example of a known bug is not known.)
+    pub fn is_explained(&self, finding: &Finding) -> bool {
+        let found = |bug: &Bug| bug.signature.as_ref().is_some_and(|signature| explains(signature, finding));
+        self.known.iter().any(|known| known.marks(finding)) || self.bugs.new_ones().any(found)
     }
 
     pub fn tell(&self, finding: &Finding, directory: &Path, stage: Stage, observer: &mut dyn Observer) {

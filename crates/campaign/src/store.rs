@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
 use dissent_core::dialect::Dialect;
@@ -34,11 +34,14 @@ const UNSTABLE: &str = "unstable";
 pub(crate) const DUPLICATES: &str = "duplicates";
 /// Where campaigns go that the user names no place for.
 const DEFAULT_PARENT: &str = "dissent-out";
+/// A campaign that was killed while it started a worker is locked until that runs and notices.
+const LOCK_PATIENCE: Duration = Duration::from_secs(2);
 const BUGS_FILE: &str = "bugs.json";
 const POSITION_FILE: &str = "position.json";
 const COUNTS_FILE: &str = "counts.json";
-/// More than are visited in a thousand years, and few enough to count on from there.
-const MOST_DATABASES: u64 = 1 << 60;
+/// More than are visited in a thousand years, and few enough to count on from there. The upper half is for machines that
+/// were cut off from a fleet.
+pub const MOST_DATABASES: u64 = 1 << 60;
 
 /// `campaign.json`: what was run, enough to run it again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -222,7 +225,12 @@ pub(crate) struct Store {
 fn lock(root: &Path) -> anyhow::Result<File> {
     let path = root.join(LOCK_FILE);
     let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
-    if !system::lock(&file).with_context(|| format!("cannot lock {}", path.display()))? {
+    let start = Instant::now();
+    while !system::lock(&file).with_context(|| format!("cannot lock {}", path.display()))? {
+        if start.elapsed() < LOCK_PATIENCE {
+            std::thread::sleep(Duration::from_millis(50));
+            continue;
+        }
         bail!("another dissent is working on {}; wait until it ends, or stop it first", root.display());
     }
     Ok(file)

@@ -38,7 +38,7 @@ pub struct Summary {
     pub jobs: u64,
     /// How long the campaign took, all of its runs together.
     pub wall_seconds: f64,
-    /// CPU time of the worker processes, as the kernel counted it when they ended.
+    /// CPU time of the worker processes and of what they started, as the kernel counts it.
     pub worker_cpu_seconds: f64,
     /// The same of the processes in which findings were reduced.
     pub reducer_cpu_seconds: f64,

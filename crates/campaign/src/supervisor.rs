@@ -126,6 +126,8 @@ pub struct Supervisor<'a> {
     failures_in_a_row: u32,
     /// What child processes other than workers have used.
     cpu_before: f64,
+    /// What workers had used when that was last looked up, in seconds.
+    cpu_used: f64,
     /// Of this run; only what the guide saw is that of the whole campaign.
     tally: Tally,
     failures: Vec<String>,
@@ -281,6 +283,7 @@ impl<'a> Supervisor<'a> {
             pausing: false,
             failures_in_a_row: 0,
             cpu_before: system::ended_children_cpu_seconds(),
+            cpu_used: 0.0,
             tally,
             failures: Vec::new(),
             timeline: plan.earlier.timeline.clone(),
@@ -361,7 +364,7 @@ impl<'a> Supervisor<'a> {
         let reducer_cpu_seconds = self.intake.reducer_cpu_seconds;
         self.plan.earlier.with(Counted {
             wall_seconds: self.clock.elapsed().as_secs_f64(),
-            worker_cpu_seconds: system::ended_children_cpu_seconds() - self.cpu_before - reducer_cpu_seconds,
+            worker_cpu_seconds: self.worker_cpu_seconds(),
             reducer_cpu_seconds,
             unstable: self.intake.unstable,
             not_kept: self.intake.not_kept,
@@ -369,6 +372,12 @@ impl<'a> Supervisor<'a> {
             timeline: self.timeline.clone(),
             tally: self.tally.clone(),
         })
+    }
+
+    /// In this run, by workers that have ended and those that have not.
+    fn worker_cpu_seconds(&self) -> f64 {
+        let ended = system::ended_children_cpu_seconds() - self.cpu_before - self.intake.reducer_cpu_seconds;
+        ended + system::trees_cpu_seconds(&self.pool.process_ids())
     }
 
     /// Gives every slot something to do, and the one after that.
@@ -559,9 +568,11 @@ impl<'a> Supervisor<'a> {
     }
 
     fn stop_if_due(&mut self) {
+        let config = &self.plan.config;
         let due = self.controls.stop.load(Ordering::Relaxed)
             || self.intake.has_all_findings()
-            || self.plan.config.time.is_some_and(|time| self.clock.elapsed() >= time);
+            || config.time.is_some_and(|time| self.clock.elapsed() >= time)
+            || config.cpu_time.is_some_and(|time| self.cpu_used >= time.as_secs_f64());
         if due && !self.stopping {
             self.stopping = true;
             self.pool.stop();
@@ -584,8 +595,14 @@ impl<'a> Supervisor<'a> {
         let start = Instant::now();
         let waiting = self.intake.waiting();
         if waiting > 0 && !self.intake.has_all_findings() {
-            let asked = self.controls.stop.load(Ordering::Relaxed);
-            let why = if asked { "stopping" } else { "time is up" };
+            let Config { time, cpu_time, .. } = &self.plan.config;
+            let is_late = time.is_some_and(|time| self.clock.elapsed() >= time)
+                || cpu_time.is_some_and(|time| self.cpu_used >= time.as_secs_f64());
+            let why = match self.controls.stop.load(Ordering::Relaxed) {
+                true => "stopping",
+                false if is_late => "time is up",
+                false => "the hunt is over",
+            };
             self.observer.note(&format!("{why}, finishing {}", counted(waiting as u64, "reduction")));
         }
         while self.intake.waiting() > 0 && start.elapsed() < DRAIN && !self.intake.has_all_findings() {
@@ -646,6 +663,7 @@ impl<'a> Supervisor<'a> {
             return Ok(());
         }
         self.sampled = Instant::now();
+        self.cpu_used = self.worker_cpu_seconds();
         self.sample();
         let Plan { config, tested, .. } = self.plan;
         self.store.write_summary(&Summary::new(config, &tested.into(), &self.results_so_far()))

@@ -85,22 +85,26 @@ pub fn own_cpu_seconds() -> f64 {
 
 /// The processor time of this process and of everything that it has started, ended or not.
 pub fn tree_cpu_seconds() -> f64 {
-    own_cpu_seconds() + ended_children_cpu_seconds() + living_descendants_cpu_seconds()
+    let own = std::process::id();
+    own_cpu_seconds() + ended_children_cpu_seconds() + living_cpu_seconds(&|process| process.parent == own)
 }
 
-/// What `/proc` says of the processes below this one: each with those of its children that have ended.
-fn living_descendants_cpu_seconds() -> f64 {
+/// The processor time of these processes, which live, and of everything that they have started, ended or not.
+pub fn trees_cpu_seconds(roots: &[u32]) -> f64 {
+    living_cpu_seconds(&|process| roots.contains(&process.id))
+}
+
+/// What `/proc` says of some processes and those below them: each with those of its children that have ended.
+fn living_cpu_seconds(is_root: &dyn Fn(&ProcessStat) -> bool) -> f64 {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
     let processes: Vec<ProcessStat> = entries
         .filter_map(|entry| ProcessStat::parse(&std::fs::read_to_string(entry.path().join("stat")).ok()?))
         .collect();
-    let mut family = vec![std::process::id()];
+    let mut family: Vec<&ProcessStat> = processes.iter().filter(|process| is_root(process)).collect();
     let mut ticks = 0;
-    while let Some(parent) = family.pop() {
-        for child in processes.iter().filter(|process| process.parent == parent) {
-            family.push(child.id);
-            ticks += child.ticks;
-        }
+    while let Some(member) = family.pop() {
+        ticks += member.ticks;
+        family.extend(processes.iter().filter(|process| process.parent == member.id));
     }
     // SAFETY: the call reads nothing but its argument.
     let ticks_per_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };

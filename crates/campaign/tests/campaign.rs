@@ -34,6 +34,7 @@ fn every_option(directory: &Path) -> Config {
         seed: 77,
         jobs: if Config::default().jobs == 2 { 3 } else { 2 },
         time: Some(Duration::from_secs(60)),
+        cpu_time: Some(Duration::from_secs(30)),
         max_cases: Some(40),
         max_databases: Some(5000),
         max_findings: Some(9),

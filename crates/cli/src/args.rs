@@ -61,7 +61,6 @@ pub enum Command {
     /// List the bugs of a campaign: exit 1 if there are any
     Findings(FindingsArgs),
     /// Look at machines that hunt together, or stop them
-    #[cfg(feature = "fleet")]
     Fleet(FleetArgs),
     /// Make one campaign of several, from shards or several machines: exit 1 if they have bugs
     Merge(MergeArgs),
@@ -123,6 +122,11 @@ pub struct HuntArgs {
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     time: Option<Duration>,
 
+    /// Stop when the workers, with the servers that they started, have used this much processor time: for comparisons on
+    /// a busy machine
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    cpu_time: Option<Duration>,
+
     /// How many worker processes to run [default: the number of cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     jobs: Option<u32>,
@@ -139,7 +143,6 @@ pub struct HuntArgs {
 
     /// Hunt together with other machines that join the same campaign, nats://HOST/CAMPAIGN: they share databases, bugs,
     /// corpus and reductions through a NATS server with JetStream
-    #[cfg(feature = "fleet")]
     #[arg(long, value_name = "URL", conflicts_with_all = ["shard", "max_cases"])]
     pub join: Option<String>,
 
@@ -186,7 +189,8 @@ pub struct HuntArgs {
     keep_duplicates: bool,
 
     /// What to learn from: shapes of plans, on every engine; code coverage, on engines that Dissent starts itself; or
-    /// nothing. What shows something new is kept, and other databases are made of it by changing it [default: plan]
+    /// nothing. What shows something new is kept, and other databases are made of it by changing it [default: plan; on
+    /// SQLite none, which finds more in the same time, unless there are seeds]
     #[arg(long, value_name = "GUIDE")]
     guide: Option<GuideName>,
 
@@ -235,6 +239,16 @@ pub struct HuntArgs {
 const BUILT_IN: &str = "built-in";
 
 impl HuntArgs {
+    /// A new configuration of what was typed; what was not is as usual for its target.
+    pub fn config(&self) -> anyhow::Result<Config> {
+        let mut config = Config::default();
+        self.fill(&mut config)?;
+        if self.guide.is_none() {
+            config.guide = config.usual_guide();
+        }
+        Ok(config)
+    }
+
     /// Puts what was typed into a configuration: a new one, or that of a campaign to resume.
     pub fn fill(&self, config: &mut Config) -> anyhow::Result<()> {
         set(&mut config.target, &self.target);
@@ -246,6 +260,7 @@ impl HuntArgs {
         config.shard = self.shard.or(config.shard);
         set(&mut config.jobs, &self.jobs.map(u64::from));
         config.time = self.time.or(config.time);
+        config.cpu_time = self.cpu_time.or(config.cpu_time);
         config.max_cases = self.max_cases.or(config.max_cases);
         config.max_databases = self.max_databases.or(config.max_databases);
         config.max_findings = self.max_findings.or(config.max_findings);
@@ -255,7 +270,6 @@ impl HuntArgs {
             allowance.checks = checks;
         }
         config.keep_duplicates |= self.keep_duplicates;
-        self.fill_guide(config)?;
         for seeds in &self.seeds {
             match seeds.as_os_str() == BUILT_IN {
                 true => config.built_in_seeds = true,
@@ -263,6 +277,7 @@ impl HuntArgs {
             }
         }
         config.seeds_only |= self.seeds_only;
+        self.fill_guide(config)?;
         config.known.extend(self.known.iter().cloned());
         config.log_statements = self.log_statements.clone().or(config.log_statements.take());
         if let Some(path) = &self.profile {
@@ -498,7 +513,6 @@ pub struct BenchArgs {
 
     /// Measure what joining a fleet costs instead: hunts as the only machine of a campaign nats://HOST/CAMPAIGN-ROUND, and
     /// hunts without a fleet, one after the other in each round
-    #[cfg(feature = "fleet")]
     #[arg(long, value_name = "URL", group = "turns", conflicts_with_all = ["cases", "coverage", "costs"])]
     pub join: Option<String>,
 
@@ -675,7 +689,6 @@ pub struct ServeArgs {
     pub campaigns: Vec<PathBuf>,
 
     /// Serve the campaign of a fleet instead
-    #[cfg(feature = "fleet")]
     #[arg(long, value_name = "nats://HOST/CAMPAIGN", conflicts_with = "campaigns")]
     pub join: Option<String>,
 
@@ -725,6 +738,13 @@ pub enum StatsTable {
     Drawn {
         /// Directories of campaigns that ended; without any, all choices with their weights
         #[arg(value_name = "CAMPAIGN")]
+        campaigns: Vec<PathBuf>,
+    },
+    /// Hunts side by side: distinct bugs per hour of processor time, and which bugs only one way of hunting found. Campaigns
+    /// that differ only in their seeds are runs of one way. Bisect them first (`dissent bisect CAMPAIGN`)
+    Compare {
+        /// Directories of campaigns that ended
+        #[arg(required = true, value_name = "CAMPAIGN")]
         campaigns: Vec<PathBuf>,
     },
     /// How much of the engine's code or plans campaigns had seen when
@@ -838,14 +858,12 @@ pub enum KnownAction {
     },
 }
 
-#[cfg(feature = "fleet")]
 #[derive(Debug, clap::Args)]
 pub struct FleetArgs {
     #[command(subcommand)]
     pub action: FleetAction,
 }
 
-#[cfg(feature = "fleet")]
 #[derive(Debug, Subcommand)]
 pub enum FleetAction {
     /// Show the machines, what they do and what they found

@@ -135,7 +135,11 @@ fn bugs(summary: &Summary, directory: &str, page: &mut Page) {
         page.line(&format!("{:<widest$}  {}{reduced}", bug.id, bug.title));
     }
     if let Some(more) = bugs.len().checked_sub(MOST_BUGS).filter(|more| *more > 0) {
-        page.line(&format!("… and {more} more: dissent findings {}", shell_word(directory)));
+        page.line(&format!(
+            "… and {} more: dissent findings {}",
+            grouped(more as u64),
+            shell_word(directory)
+        ));
     }
 }
 
@@ -149,7 +153,11 @@ fn suspicious(summary: &Summary, directory: &str, page: &mut Page) {
         page.line(suspicion);
     }
     if let Some(more) = suspicions.len().checked_sub(MOST_SUSPICIONS).filter(|more| *more > 0) {
-        page.line(&format!("… and {more} more: dissent stats skips {}", shell_word(directory)));
+        page.line(&format!(
+            "… and {} more: dissent stats skips {}",
+            grouped(more as u64),
+            shell_word(directory)
+        ));
     }
 }
 

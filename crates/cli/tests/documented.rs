@@ -33,8 +33,9 @@ fn workplace(directory: &Path) -> String {
     for file in ["queries.sql", "schema-and-queries.sql"] {
         fs::write(directory.join(file), script).unwrap();
     }
-    let hunt = ["hunt", "--seed", "11", "--jobs", "1", "--max-cases", "40", "--out", "dissent-out/campaign"];
-    let said = run(dissent(directory).args(hunt).env("DISSENT_TEST_FAULT", "crash@5"));
+    let hunt = ["hunt", "--seed", "11", "--jobs", "1", "--max-cases", "40", "--guide", "plan"];
+    let out = ["--out", "dissent-out/campaign"];
+    let said = run(dissent(directory).args(hunt).args(out).env("DISSENT_TEST_FAULT", "crash@5"));
     assert_eq!(said.code, Some(1), "{}", said.stderr);
     let finding = only_finding(&directory.join("dissent-out/campaign"));
     // A crash that the test has caused is gone when it is checked again; this one stays.

@@ -10,6 +10,7 @@ mod support;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use dissent_core::engine::{Engine, Reply};
 use dissent_core::sql::Value;
@@ -198,7 +199,8 @@ impl<'a> Attack<'a> {
     fn by_script(&self) -> Vec<&'static str> {
         let args = ["check", "-v", "scripts", "--oracles", "norec", "--target", self.target];
         let said = run(dissent(self.place.path()).args(args));
-        assert!(matches!(said.code, Some(0 | 2)), "{}\n{}", said.stdout, said.stderr);
+        let checked = said.stdout.contains(" scripts on ");
+        assert!(checked && matches!(said.code, Some(0 | 2)), "{}\n{}", said.stdout, said.stderr);
         assert!(self.loot.is_safe(), "{}: a script wrote a file\n{}", self.target, said.stdout);
         let told = |at: usize| {
             let place = format!("scripts/{}:3: ", script(at));
@@ -214,12 +216,18 @@ impl<'a> Attack<'a> {
     }
 
     fn by_seed(&self) -> Vec<&'static str> {
-        let args = ["hunt", self.target, "--seeds", "scripts", "--seeds-only", "--time", "10s"];
-        // Limited by time, it does not wait until all functions are probed.
+        // A worker reads all of its seeds before its first database.
+        let args = ["hunt", self.target, "--seeds", "scripts", "--seeds-only", "--max-databases", "1"];
         let rest = ["--jobs", "1", "--oracles", "norec", "--out", "out"];
-        let said = run(dissent(self.place.path()).args(args).args(rest));
-        // On a slow machine there may be no time for a check.
+        let mut hunt = dissent(self.place.path());
+        let said = run(hunt.args(args).args(rest).timeout(Duration::from_secs(300)));
+        // There may be nothing to check in one database.
         assert!(matches!(said.code, Some(0..=2)), "{}", said.stderr);
+        let read = |name: &str| fs::read_to_string(self.place.path().join("out").join(name)).unwrap();
+        let summary: serde_json::Value = serde_json::from_str(&read("summary.json")).unwrap();
+        let seeds = summary["guide"]["seeds"].as_u64().unwrap();
+        let all_read = read("corpus/0-seeds").trim() == seeds.to_string();
+        assert!(all_read && seeds >= self.escapes.len() as u64, "{}: {}", self.target, said.stderr);
         assert!(self.loot.is_safe(), "{}: a seed wrote a file", self.target);
         let told = |at: usize| match said.stderr.contains(&format!("not run: {}:3: ", script(at))) {
             true => "refused",

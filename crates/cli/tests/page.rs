@@ -90,6 +90,8 @@ fn campaign(place: &Path) {
         "5s",
         "--oracles",
         "norec,tlp-where",
+        "--guide",
+        "plan",
         "--out",
         "out",
     ];

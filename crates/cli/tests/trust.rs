@@ -1,6 +1,7 @@
 //! What a file from elsewhere may not do, and what "nothing found" may not mean.
 
 mod support;
+mod terminal;
 
 use std::fs;
 use std::io::ErrorKind;
@@ -8,6 +9,7 @@ use std::net::TcpListener;
 use std::process::{Command, Stdio};
 
 use support::{BINARY, BROKEN_INDEX, dissent, kill, norec_finding, run, wait_for, write_finding};
+use terminal::Terminal;
 
 const SETUP: &[&str] = &["CREATE TABLE t0(c0 INT)", "INSERT INTO t0 VALUES (1)"];
 
@@ -55,6 +57,25 @@ fn a_finding_is_shown_before_it_runs() {
         }
         let told = format!("{}{}", said.stdout, said.stderr);
         assert!(!told.contains(['\u{1b}', '\u{202e}']), "{told}");
+    }
+}
+
+/// A report goes to a file as it is; on a terminal nothing of it can hide.
+#[test]
+fn a_report_hides_nothing_on_a_terminal() {
+    let directory = tempfile::tempdir().unwrap();
+    let hidden = "INSERT INTO t0 VALUES ('\u{1b}[2K\u{1b}[1A\u{202e}')";
+    let setup: Vec<&str> = BROKEN_INDEX.iter().copied().chain([hidden]).collect();
+    write_finding(directory.path(), &norec_finding(&setup));
+    for format in ["markdown", "sql", "slt"] {
+        let args = ["report", ".", "--format", format];
+        let piped = run(dissent(directory.path()).args(args));
+        assert!(piped.stdout.contains(hidden), "{format}: {}", piped.stdout);
+        let mut shown = Terminal::start(terminal::dissent(directory.path(), &args), 60, 200);
+        assert_eq!(shown.finish(), Some(1));
+        let text = String::from_utf8(shown.output()).unwrap();
+        assert!(text.contains("'\\u{1b}[2K\\u{1b}[1A\\u{202e}'"), "{format}: {text}");
+        assert!(!text.contains(['\u{1b}', '\u{202e}']), "{format}: {text}");
     }
 }
 

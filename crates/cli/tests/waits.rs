@@ -2,11 +2,12 @@
 
 mod support;
 
+use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
-use support::traces::Somebodys;
-use support::{BINARY, Said, dissent, run};
+use support::traces::{Somebodys, Watched};
+use support::{BINARY, Said, dissent, run, wait_for};
 
 /// In a namespace of its own, whose /dev/shm is small.
 #[test]
@@ -27,6 +28,40 @@ fn a_small_dev_shm_is_named() {
     }
     assert!(told.contains("/dev/shm has only 3"), "{told}");
     assert!(told.contains("MariaDB keeps data on disk, which can be several times slower"), "{told}");
+}
+
+/// ClickHouse has thousands of functions. A library by its path has no catalog yet, whatever was probed before.
+#[test]
+fn probing_says_how_far_it_is_and_how_long_it_takes() {
+    let directory = tempfile::tempdir().unwrap();
+    let Ok(source) = dissent_engine::Target::parse("clickhouse").unwrap().obtain(&mut |_| {}) else {
+        let required = std::env::var("DISSENT_REQUIRE_ENGINES").as_deref() == Ok("1");
+        assert!(!required, "ClickHouse is required");
+        eprintln!("SKIPPED, not passed: ClickHouse is not available");
+        return;
+    };
+    let library = directory.path().join("libchdb.so");
+    std::os::unix::fs::symlink(source.path().unwrap(), &library).unwrap();
+    let told = directory.path().join("told");
+    let mut hunt = Command::new(BINARY);
+    hunt.arg("hunt").arg(format!("clickhouse:path={}", library.display()));
+    hunt.args(["--seed", "1", "--jobs", "1", "--out", "out"]).current_dir(directory.path());
+    hunt.env("DISSENT_CACHE", directory.path().join("cache"));
+    hunt.stdout(Stdio::null()).stderr(fs::File::create(&told).unwrap());
+    let mut hunt = Watched::start(&mut hunt);
+    let read = || fs::read_to_string(&told).unwrap();
+    wait_for("probing says how far it is", || read().contains(" left\n").then_some(()));
+    hunt.look();
+    hunt.signal("TERM");
+    hunt.finish();
+    let told = read();
+    assert!(told.contains("dissent: probing the functions and operators of clickhouse:path="), "{told}");
+    let far = told.lines().find(|line| line.starts_with("dissent: probing: ")).expect(&told);
+    let words: Vec<&str> = far.split_whitespace().collect();
+    // `dissent: probing: 27 of 2,361, 24:52 left`
+    assert!(words.len() == 7 && words[3] == "of" && words[4].contains(','), "{far}");
+    assert!(words[5].contains(':') && words[6] == "left", "{far}");
+    hunt.assert_gone();
 }
 
 #[test]

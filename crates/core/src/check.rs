@@ -112,8 +112,12 @@ impl ScriptWalk<'_, '_> {
     ) -> Result<(), Trouble> {
         let dialect = self.session.dialect();
         let mut asked = import::resolved(query, self.session.database().state(), dialect);
-        if asked != *query && !import::is_same(&self.session.try_query(&asked)?, reply) {
-            asked = query.clone();
+        if asked != *query {
+            match self.session.query(&asked) {
+                Ok(answer) if import::is_same(&answer, reply) => {}
+                Ok(_) => asked = query.clone(),
+                Err(stop) => return self.harmed(stop, None),
+            }
         }
         let opaque = tables_named(&asked).iter().any(|name| !self.is_made(name, asked.with.as_ref()));
         for oracle in oracles {

@@ -29,10 +29,12 @@ static FOUND_JAVA: LazyLock<Option<Interpreter>> = LazyLock::new(|| {
     let told = ask(JAVA, &["-XshowSettings:properties", "-version"])?;
     let home = told.lines().find_map(|line| line.trim().strip_prefix("java.home = "))?;
     let home = PathBuf::from(home);
-    // Debian keeps its configuration elsewhere.
-    let parts = ["conf", "conf/security", "lib", "lib/security"];
-    let elsewhere = parts.iter().filter_map(|part| home.join(part).canonicalize().ok());
-    Some(Interpreter { home: home.join("bin"), reads: elsewhere.chain([home.clone()]).collect() })
+    // Debian keeps its configuration elsewhere, and links each file of it.
+    let parts = ["conf", "conf/management", "conf/security", "lib", "lib/security"];
+    let files = parts.iter().filter_map(|part| std::fs::read_dir(home.join(part)).ok()).flatten().flatten();
+    let elsewhere = files.filter_map(|file| file.path().canonicalize().ok());
+    let reads = elsewhere.filter(|file| !file.starts_with(&home)).chain([home.clone()]).collect();
+    Some(Interpreter { home: home.join("bin"), reads })
 });
 
 fn by_name(program: &str) -> Option<&'static Interpreter> {

@@ -286,8 +286,9 @@ impl Server {
             if let Some(status) = self.ended() {
                 let log = self.log();
                 let mut lines = log.lines().map(str::trim).filter(|line| !line.is_empty());
-                // A program in Go says why, and then where.
-                let why = lines.clone().find(|line| line.starts_with("panic: "));
+                // Programs in Go and Java say why, and then where.
+                let says_why = |line: &&str| line.starts_with("panic: ") || line.starts_with("Exception in ");
+                let why = lines.clone().find(says_why);
                 let words = why.or_else(|| lines.next_back());
                 return Err(words.map_or_else(|| status.to_string(), |words| format!("{words} ({status})")));
             }

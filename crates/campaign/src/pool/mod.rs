@@ -108,6 +108,11 @@ impl Pool {
         self.workers.is_empty()
     }
 
+    /// The processes of the workers.
+    pub fn process_ids(&self) -> Vec<u32> {
+        self.workers.values().map(Process::id).collect()
+    }
+
     /// A further line for a worker that reads them. One that is dead cannot; its end is reported soon enough.
     pub fn send(&mut self, worker: WorkerId, line: &impl Serialize) -> anyhow::Result<()> {
         match self.workers.get_mut(&worker) {

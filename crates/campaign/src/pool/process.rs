@@ -64,6 +64,10 @@ impl Process {
         Ok((process, events))
     }
 
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     pub fn send(&mut self, value: &impl Serialize) -> anyhow::Result<()> {
         let mut line = serde_json::to_vec(value)?;
         line.push(b'\n');

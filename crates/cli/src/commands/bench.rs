@@ -74,7 +74,6 @@ fn coverage(args: &BenchArgs, out: &mut impl Write) -> anyhow::Result<()> {
 fn compared(args: &BenchArgs) -> Option<([Way; 2], [&'static str; 2])> {
     let guide = args.guide.and_then(|guide| Some(guide.to_possible_value()?.get_name().to_string()));
     let guide: Vec<&str> = guide.iter().flat_map(|guide| ["--guide", guide]).collect();
-    #[cfg(feature = "fleet")]
     if let Some(address) = &args.join {
         let joined = Way { fleet: Some(address.clone()), ..Way::own(&guide) };
         return Some(([joined, Way::own(&guide)], ["joined", "alone"]));

@@ -35,6 +35,9 @@ pub fn run(args: CheckArgs) -> anyhow::Result<u8> {
         }
         None => {
             check.findings.iter().for_each(|found| show(found, &check, &mut out));
+            if !check.findings.is_empty() {
+                out.push_str("\nnot reduced; --out DIR keeps what is found, reduced to what is needed\n");
+            }
             !check.findings.is_empty()
         }
     };

@@ -15,6 +15,7 @@ use serde::Serialize;
 use super::recheck;
 use crate::args::{FindingsArgs, SummaryFormat};
 use crate::numbers::{counted, times};
+use crate::text::plain;
 
 /// One bug, as it is listed.
 #[derive(Serialize)]
@@ -51,7 +52,10 @@ pub fn run(args: FindingsArgs) -> anyhow::Result<u8> {
     for campaign in &campaigns {
         let lines = lines(campaign)?;
         if args.format == SummaryFormat::Text {
-            print(&lines, campaign, &mut out)?;
+            // Campaigns come from elsewhere, too.
+            let mut listed = Vec::new();
+            print(&lines, campaign, &mut listed)?;
+            out.write_all(plain(&String::from_utf8_lossy(&listed)).as_bytes())?;
         }
         all.extend(lines);
     }

@@ -54,14 +54,11 @@ fn campaign_on_screen(campaign: Campaign, lines: HuntProgress) -> anyhow::Result
 }
 
 fn prepare(args: &HuntArgs, progress: &mut HuntProgress) -> anyhow::Result<Campaign> {
-    #[cfg(feature = "fleet")]
     if let Some(address) = &args.join {
         return super::fleet::join(args, address, progress);
     }
     let Some(directory) = &args.resume else {
-        let mut config = Config::default();
-        args.fill(&mut config)?;
-        return Campaign::start(config, args.out.as_deref(), progress);
+        return Campaign::start(args.config()?, args.out.as_deref(), progress);
     };
     let mut filled = Ok(());
     let campaign = Campaign::resume(directory, |config| filled = args.fill(config), progress);

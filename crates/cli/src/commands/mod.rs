@@ -6,7 +6,7 @@ mod check;
 mod clean;
 mod engines;
 mod findings;
-#[cfg(feature = "fleet")]
+#[cfg_attr(not(feature = "fleet"), path = "no_fleet.rs")]
 mod fleet;
 mod hunt;
 mod known;
@@ -45,7 +45,6 @@ pub fn run(command: Command) -> anyhow::Result<u8> {
         Command::Reduce(args) => reduce::run(args),
         Command::Bisect(args) => bisect::run(args),
         Command::Findings(args) => findings::run(args),
-        #[cfg(feature = "fleet")]
         Command::Fleet(args) => fleet::run(args),
         Command::Merge(args) => merge::run(args),
         Command::Report(args) => report::run(args),

@@ -8,6 +8,7 @@ use dissent_campaign::obtain_catalog;
 use dissent_core::catalog::{Catalog, Operation, OperationKind, Signature};
 
 use super::engines::obtain;
+use crate::numbers::grouped;
 use crate::progress::LiveLine;
 
 pub fn run(target: &str, refresh: bool, list: bool) -> anyhow::Result<()> {
@@ -55,7 +56,8 @@ fn table(out: &mut impl Write, target: &str, catalog: &Catalog) -> std::io::Resu
         names.dedup();
         let more = if names.len() > 6 { ", …" } else { "" };
         names.truncate(6);
-        writeln!(out, "{:>6}  {reason}: {}{more}", operations.len(), names.join(", "))?;
+        let count = grouped(operations.len() as u64);
+        writeln!(out, "{count:>6}  {reason}: {}{more}", names.join(", "))?;
     }
     writeln!(out, "\n`--list` shows each operation, its signatures or why it is not used.")
 }

@@ -1,6 +1,6 @@
 //! `dissent report`: findings as a page, or in a form that other tools read.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use dissent_campaign::{CheckOutcome, Replay, record, replay, store};
@@ -12,6 +12,7 @@ use super::obtain_for;
 use super::page::{Contents, nonce};
 use crate::args::{Format, ReportArgs};
 use crate::progress::LiveLine;
+use crate::text::plain;
 
 pub fn run(args: ReportArgs) -> anyhow::Result<u8> {
     let directories =
@@ -33,6 +34,8 @@ pub fn run(args: ReportArgs) -> anyhow::Result<u8> {
     };
     match &args.out {
         Some(path) => record::replace(path, &text)?,
+        // Whoever reads it on a terminal must see all of it; a file gets it as it is.
+        None if std::io::stdout().is_terminal() => std::io::stdout().write_all(plain(&text).as_bytes())?,
         None => std::io::stdout().lock().write_all(text.as_bytes())?,
     }
     Ok(if found { crate::FOUND } else { crate::NOTHING_FOUND })

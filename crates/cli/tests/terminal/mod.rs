@@ -1,5 +1,7 @@
 //! A pseudo-terminal with a program in it, and the screen that a user would see.
 
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
 use std::fs::File;
 use std::io::{Read, Write};
 use std::num::NonZero;

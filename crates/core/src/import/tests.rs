@@ -41,6 +41,21 @@ pub(crate) fn drawn(dialect: &Dialect) -> Vec<Statement> {
     statements
 }
 
+/// Hints of MySQL are kept where there is a tree for them; a script with others is asked as it was written.
+#[test]
+fn index_hints_are_read_or_refused() {
+    let dialect = Dialect::load("mysql", "9").unwrap();
+    for text in ["SELECT c0 FROM t0 AS a1 FORCE INDEX (i0)", "SELECT c0 FROM t0 USE INDEX ()"] {
+        let imported = super::statement(text, 1, &dialect);
+        assert!(imported.refused.is_none(), "{:?}", imported.refused);
+        assert_eq!(to_sql(&imported.statement, &dialect), text);
+    }
+    for text in ["SELECT c0 FROM t0 IGNORE INDEX (i0)", "SELECT c0 FROM t0 FORCE INDEX FOR JOIN (i0)"] {
+        let imported = super::statement(text, 1, &dialect);
+        assert!(imported.refused.is_some(), "{text}");
+    }
+}
+
 /// What we print, sqlparser reads and we print again as it was, or it is refused; nothing is read as something
 /// else.
 #[test]

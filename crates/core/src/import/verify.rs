@@ -1,7 +1,7 @@
 //! A lowered statement is trusted only if an engine gives the same answer to the original and to our rendering.
 
 use super::Imported;
-use crate::engine::{Reply, Rows, Trouble};
+use crate::engine::{ErrorClass, Reply, Rows, Trouble};
 use crate::oracle::kit::judge::{self, Equality};
 use crate::session::Session;
 use crate::sql::{Name, Query, Select, SelectItem, Statement, TableRef};
@@ -17,10 +17,9 @@ const PASSES: usize = 8;
 /// afterwards.
 pub fn verify(script: &mut [Imported], session: &mut Session) -> Result<Vec<Reply>, Trouble> {
     session.reset()?;
-    let mut replies = Vec::new();
+    let (mut replies, mut before) = (Vec::new(), Vec::new());
     for imported in script.iter() {
-        // Should the engine go down, it is known what was there by then.
-        replies.push(session.try_build(&Statement::Raw(imported.text.clone()))?);
+        replies.push(run_next(Statement::Raw(imported.text.clone()), &mut before, session)?);
     }
     let tables = tables(script);
     let state = contents(&tables, session)?;
@@ -47,8 +46,9 @@ fn rendered_pass(
     originals: &[Reply],
     session: &mut Session,
 ) -> Result<bool, Trouble> {
+    let mut before = Vec::new();
     for (imported, original) in script.iter_mut().zip(originals) {
-        let reply = session.try_run(&imported.statement)?;
+        let reply = run_next(imported.statement.clone(), &mut before, session)?;
         if imported.refused.is_none() && !is_same(original, &reply) {
             let is_query = imported.query().is_some();
             imported.refuse(ANSWERED_OTHERWISE);
@@ -58,6 +58,26 @@ fn rendered_pass(
         }
     }
     Ok(true)
+}
+
+/// Runs a statement on what those before it built. If a server does not survive it, only this statement is to blame: those
+/// that follow get a new server, with all that was there before.
+fn run_next(
+    statement: Statement,
+    before: &mut Vec<Statement>,
+    session: &mut Session,
+) -> Result<Reply, Trouble> {
+    // Should our own process go down, it is known what was there by then.
+    let reply = session.try_build(&statement)?;
+    if reply.failure().is_none_or(|error| error.class != ErrorClass::ConnectionLost) {
+        before.push(statement);
+        return Ok(reply);
+    }
+    session.reset()?;
+    for statement in before.iter() {
+        session.try_build(statement)?;
+    }
+    Ok(reply)
 }
 
 /// Every table and view that the script makes, as a query for all of it.

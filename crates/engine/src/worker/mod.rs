@@ -17,7 +17,7 @@ pub(crate) use driver::Worker;
 use pipe::{Lost, Pipe};
 
 /// How long a worker may take to start, and to do what takes no time.
-const START: Duration = Duration::from_secs(20);
+const START: Duration = Duration::from_secs(120);
 /// What a worker that watches the time itself has beyond a statement's limit before it is ended. Some look once a second.
 const GRACE: Duration = Duration::from_millis(1500);
 

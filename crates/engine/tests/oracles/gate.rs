@@ -83,6 +83,30 @@ fn rule_0_2_errors_are_not_compared() {
 }
 
 /// An error that a value raises is validated only if nothing else went wrong.
+/// Of a query in a common table, the common tables around it are not taken apart again, nor are views that came and went
+/// and read each other.
+#[test]
+fn rule_5_7_validation_ends_whatever_relations_are_made_of() {
+    let common = norec(
+        "count",
+        "WITH d0 AS (SELECT d1.c0 FROM (SELECT c0 FROM t0) AS d1) SELECT d0.c0 FROM d0 WHERE d0.c0 >= 1",
+    );
+    let mut views = norec("count", "SELECT v0.c0 FROM v0 WHERE v0.c0 >= 1");
+    views.setup.extend(sql(
+        "CREATE VIEW v1 AS SELECT c0 FROM t0; CREATE VIEW v0 AS SELECT c0 FROM v1; DROP VIEW v0; DROP VIEW v1;
+         CREATE VIEW v0 AS SELECT c0 FROM t0; CREATE VIEW v1 AS SELECT c0 FROM v0",
+    ));
+    for case in [common, views] {
+        let mut fixture = Fixture::tampered(|sql, reply| match sql.contains(" WHERE ") {
+            true => failed(ErrorClass::Runtime, "message"),
+            false => reply,
+        });
+        // Whatever it comes to: one arm fails, so it was validated.
+        let verdict = fixture.check(&case);
+        assert!(!matches!(verdict, Verdict::Pass { .. }), "{verdict:?}");
+    }
+}
+
 #[test]
 fn rule_0_2_errors_of_several_kinds_are_not_compared() {
     let case = tlp("tlp-where", "SELECT t0.c0 FROM t0", "t0.c0 >= 1");

@@ -16,19 +16,14 @@ use dissent_core::hash::fnv1a;
 use self::http::{Request, Response};
 use self::metrics::Measured;
 use super::findings::campaigns;
-#[cfg(feature = "fleet")]
 use super::fleet::Mirror;
 use super::page::{Contents, nonce};
 use crate::args::ServeArgs;
 use crate::ending;
 
 pub fn run(args: ServeArgs) -> anyhow::Result<u8> {
-    #[cfg(feature = "fleet")]
     let mirror = args.join.as_deref().map(Mirror::start).transpose()?;
-    #[cfg(feature = "fleet")]
     let mirrored = mirror.as_ref().map(|mirror| vec![mirror.directory()]);
-    #[cfg(not(feature = "fleet"))]
-    let mirrored = None;
     let served = mirrored.map_or_else(|| campaigns(args.campaigns), Ok)?;
     let site = Site { campaigns: served, nonce: nonce(), page: Mutex::default() };
     let listener = listen(args.address, args.port)?;

@@ -54,6 +54,32 @@ const AGGREGATES: &[&str] = &[
     "variance",
 ];
 
+/// What stands before an operator that binds tighter than NOT.
+fn first_operand(expr: &ast::Expr) -> Option<&ast::Expr> {
+    use ast::BinaryOperator::{And, Or, Xor};
+    use ast::Expr::*;
+    match expr {
+        BinaryOp { op: And | Or | Xor, .. } => None,
+        BinaryOp { left, .. } | AnyOp { left, .. } | AllOp { left, .. } => Some(left),
+        IsTrue(first)
+        | IsNotTrue(first)
+        | IsFalse(first)
+        | IsNotFalse(first)
+        | IsNull(first)
+        | IsNotNull(first)
+        | IsDistinctFrom(first, _)
+        | IsNotDistinctFrom(first, _) => Some(first),
+        InList { expr, .. }
+        | InSubquery { expr, .. }
+        | Between { expr, .. }
+        | Like { expr, .. }
+        | ILike { expr, .. }
+        | SimilarTo { expr, .. }
+        | RLike { expr, .. } => Some(expr),
+        _ => None,
+    }
+}
+
 impl Lower<'_> {
     pub fn optional(&self, expr: Option<&ast::Expr>) -> Lowered<Option<Expr>> {
         expr.map(|expr| self.expr(expr)).transpose()
@@ -97,6 +123,9 @@ impl Lower<'_> {
         let is = |expr: &ast::Expr, test, negated| -> Lowered<Expr> {
             Ok(Expr::Is { expr: self.boxed(expr)?, test, negated })
         };
+        if matches!(first_operand(expr), Some(Exists { negated: true, .. })) {
+            return refuse("NOT EXISTS before an operator, which sqlparser reads as if it bound tighter");
+        }
         Ok(match expr {
             Nested(inner) => self.expr(inner)?,
             Identifier(column) => Expr::Column(ColumnRef { table: None, column: self.name(column) }),

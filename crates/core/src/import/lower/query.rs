@@ -105,7 +105,7 @@ impl Lower<'_> {
         Ok(Select {
             distinct,
             items: select.projection.iter().map(|item| self.item(item)).collect::<Lowered<_>>()?,
-            from: select.from.iter().map(|table| self.joined(table)).collect::<Lowered<_>>()?,
+            from: self.from(&select.from)?,
             filter: self.optional(select.selection.as_ref())?,
             group_by,
             grouping,
@@ -149,6 +149,17 @@ impl Lower<'_> {
         })
     }
 
+    /// What a SELECT reads. The table that stands where nothing is read is nothing.
+    fn from(&self, tables: &[ast::TableWithJoins]) -> Lowered<Vec<TableRef>> {
+        let nothing = self.dialect.spelling.from_nothing.as_deref();
+        match tables {
+            [table] if nothing.is_some_and(|nothing| table.to_string().eq_ignore_ascii_case(nothing)) => {
+                Ok(Vec::new())
+            }
+            tables => tables.iter().map(|table| self.joined(table)).collect(),
+        }
+    }
+
     fn joined(&self, tables: &ast::TableWithJoins) -> Lowered<TableRef> {
         let mut left = self.table(&tables.relation)?;
         for join in &tables.joins {
@@ -174,19 +185,41 @@ impl Lower<'_> {
         Ok(left)
     }
 
+    fn index_hint(&self, hints: &[ast::TableIndexHints]) -> Lowered<Option<IndexHint>> {
+        use ast::TableIndexHintType::{Force, Use};
+        let [hint] = hints else {
+            return if hints.is_empty() { Ok(None) } else { refuse("several index hints") };
+        };
+        match (hint.hint_type, hint.index_names.as_slice(), &hint.for_clause) {
+            (Force, [index], None) => Ok(Some(IndexHint::IndexedBy(self.name(index)))),
+            (Use, [], None) => Ok(Some(IndexHint::NotIndexed)),
+            _ => refuse("an index hint"),
+        }
+    }
+
     fn table(&self, table: &ast::TableFactor) -> Lowered<TableRef> {
         let alias = |alias: &ast::TableAlias| self.name(&alias.name);
         Ok(match table {
-            ast::TableFactor::Table { name, alias: given, args: None, .. } => {
+            ast::TableFactor::Table { name, alias: given, args: None, index_hints, .. } => {
                 if given.as_ref().is_some_and(|alias| !alias.columns.is_empty()) {
                     return refuse("a table with column aliases");
                 }
-                TableRef::Table { name: self.object(name)?, alias: given.as_ref().map(alias), hint: None }
+                let hint = self.index_hint(index_hints)?;
+                TableRef::Table { name: self.object(name)?, alias: given.as_ref().map(alias), hint }
             }
             ast::TableFactor::Table { name, alias: Some(given), args: Some(args), .. } => {
                 TableRef::Function {
                     name: self.object(name)?,
                     args: self.arguments(&args.args)?,
+                    alias: alias(given),
+                    columns: given.columns.iter().map(|column| self.name(&column.name)).collect(),
+                }
+            }
+            // The parser knows this function by its name.
+            ast::TableFactor::UNNEST { alias: Some(given), array_exprs, with_offset: false, .. } => {
+                TableRef::Function {
+                    name: "unnest".into(),
+                    args: self.exprs(array_exprs)?,
                     alias: alias(given),
                     columns: given.columns.iter().map(|column| self.name(&column.name)).collect(),
                 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::case::{has_identity, is_collated, result_column, strip};
 use super::queries::{self, Result};
 use super::rewrite::{inline, qualified};
-use super::{INDEXED, INFERRED, RESULT, RESULT_IS, STORAGE, TEMPORAL, TYPES};
+use super::{INDEXED, INFERRED, RESULT, RESULT_IS, STORAGE, TEMPORAL, TYPES, infers_types};
 use crate::dialect::{Feature, TypeEntry};
 use crate::generate::{Generator, Rules, choices};
 use crate::sql::visit::{Visitor, any_expr, walk_table};
@@ -89,8 +89,7 @@ pub fn proposal(oracle: &str, g: &mut Generator) -> Option<Proposal> {
 
     let mut subject = Subject::of(oracle, tests).with_expr(qualified(&operation, Some(&BASE.into())));
     subject.exprs.extend(key.map(|key| Expr::column(BASE, key)));
-    let inferable = g.dialect.view_type.is_some() || g.dialect.can(Feature::DynamicTyping);
-    if inferable && g.odds(&INFERRED_TYPES) {
+    if infers_types(g.dialect) && (g.odds(&INFERRED_TYPES) || !g.dialect.can(Feature::CreateTableAs)) {
         subject = subject.with_choice(TYPES, INFERRED);
     }
     if g.dialect.can(Feature::Indexes) && g.odds(&STORED_INDEX) {

@@ -42,7 +42,7 @@ mod rewrite;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use crate::dialect::Feature;
+use crate::dialect::{Dialect, Feature};
 use crate::engine::Stop;
 use crate::features::Features;
 use crate::finding::{Arm, ArmOutcome, Class, Evidence, Verdict};
@@ -81,6 +81,11 @@ const STORAGE: &str = "storage";
 
 const RELATION: &str = "a query over an operation and one over its stored result return the same rows";
 
+/// Whether a stored table can be declared with the types that the engine has for what it stores.
+fn infers_types(dialect: &Dialect) -> bool {
+    dialect.view_type.is_some() || dialect.can(Feature::DynamicTyping)
+}
+
 impl Oracle for Edc {
     fn name(&self) -> &'static str {
         "edc"
@@ -88,6 +93,10 @@ impl Oracle for Edc {
 
     fn about(&self) -> &'static str {
         "a query returns the same rows whether an operation is computed or read from a stored column"
+    }
+
+    fn suits(&self, dialect: &Dialect) -> bool {
+        dialect.can(Feature::CreateTableAs) || infers_types(dialect)
     }
 
     fn propose(&self, generator: &mut Generator) -> Option<Proposal> {

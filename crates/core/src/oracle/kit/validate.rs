@@ -46,7 +46,8 @@ pub fn is_spared(
     session.note("errors of one arm, validated");
     let known: Vec<&Statement> = session.database().setup().iter().chain(since).collect();
     let dialect_types = session.dialect().is_typed();
-    let mut probes = Probes { known: &known, dialect_types, nested: false, list: Vec::new() };
+    let mut probes =
+        Probes { known: &known, dialect_types, nested: false, inside: Vec::new(), list: Vec::new() };
     probes.statement(statement);
     // A condition is pushed into a view or a derived table, to rows that it never returns; and a set operator
     // converts what its branches return, to a type that no expression shows.
@@ -126,13 +127,15 @@ struct Probes<'a> {
     dialect_types: bool,
     /// It reads relations that are queries themselves, or puts several together.
     nested: bool,
+    /// The views that are being taken apart.
+    inside: Vec<Name>,
     list: Vec<Query>,
 }
 
 impl Probes<'_> {
     fn statement(&mut self, statement: &Statement) {
         match statement {
-            Statement::Query(query) => self.query(query, &[]),
+            Statement::Query(query) => self.query(query, &[], None),
             Statement::Insert(insert) => self.insert(insert),
             Statement::Update(update) => {
                 let from = [TableRef::table(update.table.clone())];
@@ -145,14 +148,14 @@ impl Probes<'_> {
             Statement::Delete(delete) => {
                 self.forced(delete.filter.iter(), &[TableRef::table(delete.table.clone())], None);
             }
-            Statement::CreateTable(CreateTable { query: Some(query), .. }) => self.query(query, &[]),
+            Statement::CreateTable(CreateTable { query: Some(query), .. }) => self.query(query, &[], None),
             _ => {}
         }
     }
 
     fn insert(&mut self, insert: &Insert) {
         match &insert.source {
-            InsertSource::Query(query) => self.query(query, &[]),
+            InsertSource::Query(query) => self.query(query, &[], None),
             InsertSource::Values(rows) => {
                 self.forced(rows.iter().flatten(), &[], None);
                 let named = self.columns_of(&insert.table);
@@ -228,9 +231,9 @@ impl Probes<'_> {
         self.forced(computed.iter(), &[rows], None);
     }
 
-    /// The parts of a query; `outer` are the relations around it.
-    fn query(&mut self, query: &Query, outer: &[TableRef]) {
-        let with = query.with.as_ref();
+    /// The parts of a query; `outer` are the relations around it, `around` the common tables that it sees besides its own.
+    fn query(&mut self, query: &Query, outer: &[TableRef], around: Option<&With>) {
+        let with = query.with.as_ref().or(around);
         let bounds = query.limit.iter().chain(&query.offset);
         self.forced(bounds, &[], with);
         if let Some(select) = query.as_select() {
@@ -238,7 +241,8 @@ impl Probes<'_> {
             self.in_select(keys.iter(), select, outer, with);
         }
         self.body(&query.body, outer, with);
-        for table in with.iter().flat_map(|with| &with.tables) {
+        // Those around it were taken apart where they stand: one of them may hold this query.
+        for table in query.with.iter().flat_map(|with| &with.tables) {
             let inner = Query { with: query.with.clone(), ..table.query.clone() };
             let inner = if table.query.with.is_some() { table.query.clone() } else { inner };
             self.list.push(inner.clone());
@@ -255,7 +259,7 @@ impl Probes<'_> {
                 self.body(right, outer, with);
             }
             Body::Values(rows) => self.forced(rows.iter().flatten(), &[], with),
-            Body::Nested(query) => self.query(query, outer),
+            Body::Nested(query) => self.query(query, outer, with),
         }
     }
 
@@ -281,8 +285,7 @@ impl Probes<'_> {
                 TableRef::Derived { query, lateral, .. } => {
                     self.nested = true;
                     let outer = if lateral { outer } else { &[] };
-                    let query = Query { with: query.with.clone().or(with.cloned()), ..*query };
-                    self.query(&query, outer);
+                    self.query(&query, outer, with);
                 }
                 TableRef::Table { name, .. } => names.push(name),
                 _ => {}
@@ -296,18 +299,25 @@ impl Probes<'_> {
             let all = Select { items: vec![SelectItem::Wildcard], from, ..Select::default() };
             self.list.push(Query::select(all));
         }
-        let is_view = |statement: &&&Statement| matches!(statement, Statement::CreateView(_));
-        let views: Vec<Query> = self
+        let views: Vec<(Name, Query)> = self
             .known
             .iter()
-            .filter(is_view)
             .filter_map(|statement| match statement {
-                Statement::CreateView(view) if names.contains(&view.name) => Some(view.query.clone()),
+                Statement::CreateView(view) if names.contains(&view.name) => {
+                    Some((view.name.clone(), view.query.clone()))
+                }
                 _ => None,
             })
             .collect();
         self.nested |= !views.is_empty() || with.is_some();
-        views.iter().for_each(|query| self.query(query, &[]));
+        for (name, query) in views {
+            // Views that came and went may each have read the other.
+            if !self.inside.contains(&name) {
+                self.inside.push(name);
+                self.query(&query, &[], None);
+                self.inside.pop();
+            }
+        }
     }
 
     /// Expressions of a clause of a SELECT: over its FROM as it is, over the relations they name, and, if they
@@ -350,12 +360,12 @@ impl Probes<'_> {
                     self.forced([&part].into_iter(), std::slice::from_ref(table), with);
                 }
             }
-            self.subqueries(&part, &around);
+            self.subqueries(&part, &around, with);
         }
     }
 
     /// Subqueries right inside an expression, over what is around them as well.
-    fn subqueries(&mut self, expr: &Expr, around: &[TableRef]) {
+    fn subqueries(&mut self, expr: &Expr, around: &[TableRef], with: Option<&With>) {
         struct Direct(Vec<Query>);
         impl Visitor for Direct {
             fn query(&mut self, query: &Query) {
@@ -365,7 +375,7 @@ impl Probes<'_> {
         let mut direct = Direct(Vec::new());
         walk_expr(&mut direct, expr);
         for query in direct.0 {
-            self.query(&query, around);
+            self.query(&query, around, with);
         }
     }
 

@@ -59,7 +59,9 @@ impl Oracle for Materialise {
     }
 
     fn suits(&self, dialect: &Dialect) -> bool {
-        !dialect.can(Feature::FoldedText) && !dialect.can(Feature::TableOptionNeeded)
+        dialect.can(Feature::CreateTableAs)
+            && !dialect.can(Feature::FoldedText)
+            && !dialect.can(Feature::TableOptionNeeded)
     }
 
     fn propose(&self, generator: &mut Generator) -> Option<Proposal> {

@@ -16,7 +16,7 @@
 //! - If the tables already differ, every statement that stored their rows is one whose outcome is defined, too.
 //! - An error of one version only is skipped: versions may reject more or less. One that says that the engine is broken
 //!   is reported.
-//! - Of two engines, every statement of the setup and the query belong to the part of SQL on which they agree ([`common`]).
+//! - Of two engines, every statement of the setup and the query belong to the part of SQL on which they agree (`common.rs`).
 
 mod common;
 
