@@ -82,18 +82,25 @@ fn serves(pid: u32) -> bool {
     std::fs::read_to_string(format!("/proc/{pid}/cmdline")).is_ok_and(|title| title.contains(" dissent_"))
 }
 
+/// One whose worker has begun: the first worker only tells the version, and one whose server dies while it starts is
+/// replaced.
 fn hunting(directory: &Path) -> Hunt {
-    let hunt = starting(directory, TARGET, "second");
-    // The first worker only tells the version.
-    wait_for("the hunt begins", || directory.join("second").exists().then_some(()));
+    let mut command = hunt_of(directory, TARGET, "second");
+    let hunt = Hunt(command.args(["--log-statements", "log.sql"]).spawn().unwrap());
+    let log = directory.join("log.sql");
+    wait_for("the hunt begins", || log.metadata().is_ok_and(|log| log.len() > 0).then_some(()));
     hunt
 }
 
 fn starting(directory: &Path, target: &str, out: &str) -> Hunt {
+    Hunt(hunt_of(directory, target, out).spawn().unwrap())
+}
+
+fn hunt_of(directory: &Path, target: &str, out: &str) -> Command {
     let mut command = Command::new(BINARY);
     command.args(["hunt", target, "--jobs", "1", "--time", "10m", "--seed", "1", "--out", out]);
     command.current_dir(directory).stdout(Stdio::null()).stderr(Stdio::null());
-    Hunt(command.spawn().unwrap())
+    command
 }
 
 /// Goes on with a campaign for a moment; gives the summary.
