@@ -1,11 +1,12 @@
-//! DuckDB's C interface as tables of function pointers. What every version since 0.3 has is required; later
-//! additions come in groups that are either complete or missing.
+//! DuckDB's C interface as tables of function pointers. What every version has is required; additions come in groups that
+//! are either complete or missing.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::Path;
 
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LAZY, RTLD_NOW};
 
+use super::early::Early;
 use super::stub;
 use crate::{EngineError, library};
 
@@ -16,17 +17,11 @@ pub fn null() -> Handle {
     std::ptr::null_mut()
 }
 
-/// `duckdb_result`; some functions take it by value.
+/// `duckdb_result`; some functions take it by value. What its words mean differs from version to version; only [`Early`]
+/// looks at them.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
-pub struct RawResult {
-    _columns: u64,
-    _rows: u64,
-    _changed: u64,
-    _cells: u64,
-    _error: u64,
-    _internal: u64,
-}
+pub struct RawResult(pub [u64; 6]);
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -51,7 +46,7 @@ macro_rules! functions {
 
         impl $group {
             /// The error is the name of the first one missing.
-            fn resolve(library: &Library) -> Result<$group, &'static str> {
+            pub(super) fn resolve(library: &Library) -> Result<$group, &'static str> {
                 Ok($group {
                     // SAFETY: a symbol of DuckDB's name has DuckDB's documented signature, which the
                     // table states; the library is never unloaded (see `load`).
@@ -66,15 +61,22 @@ macro_rules! functions {
 functions! {
     /// In every version.
     Common {
-        duckdb_create_config: fn(*mut Handle) -> c_int;
-        duckdb_set_config: fn(Handle, *const c_char, *const c_char) -> c_int;
-        duckdb_destroy_config: fn(*mut Handle);
-        duckdb_open_ext: fn(*const c_char, *mut Handle, Handle, *mut *mut c_char) -> c_int;
+        duckdb_open: fn(*const c_char, *mut Handle) -> c_int;
         duckdb_close: fn(*mut Handle);
         duckdb_connect: fn(Handle, *mut Handle) -> c_int;
         duckdb_disconnect: fn(*mut Handle);
         duckdb_query: fn(Handle, *const c_char, *mut RawResult) -> c_int;
         duckdb_destroy_result: fn(*mut RawResult);
+    }
+}
+
+functions! {
+    /// Settings to open with, and results that are asked what they are: since 0.2.9.
+    Settled {
+        duckdb_create_config: fn(*mut Handle) -> c_int;
+        duckdb_set_config: fn(Handle, *const c_char, *const c_char) -> c_int;
+        duckdb_destroy_config: fn(*mut Handle);
+        duckdb_open_ext: fn(*const c_char, *mut Handle, Handle, *mut *mut c_char) -> c_int;
         duckdb_result_error: fn(*mut RawResult) -> *const c_char;
         duckdb_column_count: fn(*mut RawResult) -> u64;
         duckdb_rows_changed: fn(*mut RawResult) -> u64;
@@ -83,7 +85,7 @@ functions! {
 }
 
 functions! {
-    /// Results cell by cell, each converted: how versions before 0.3.4 are read.
+    /// Results cell by cell, each converted: how versions from 0.2.9 to 0.3.3 are read.
     Cells {
         duckdb_row_count: fn(*mut RawResult) -> u64;
         duckdb_column_type: fn(*mut RawResult, u64) -> u32;
@@ -143,7 +145,7 @@ functions! {
 }
 
 functions! {
-    /// Statements kept prepared, in every version since 0.3.
+    /// Statements kept prepared, since 0.2.9.
     Preparation {
         duckdb_prepare: fn(Handle, *const c_char, *mut Handle) -> c_int;
         duckdb_prepare_error: fn(Handle) -> *const c_char;
@@ -166,10 +168,19 @@ functions! {
 
 type Interrupt = unsafe extern "C" fn(Handle);
 
+/// How a version hands out what a query returned.
+pub enum Results {
+    /// A structure to look into.
+    Early(Early),
+    /// Asked cell by cell.
+    Cells(Settled, Cells),
+    /// In vectors.
+    Chunks(Settled, Chunks),
+}
+
 pub struct Api {
     pub common: Common,
-    pub cells: Option<Cells>,
-    pub chunks: Option<Chunks>,
+    pub results: Results,
     pub arrays: Option<Arrays>,
     pub extraction: Option<Extraction>,
     pub preparation: Option<Preparation>,
@@ -202,12 +213,12 @@ impl Api {
     }
 
     fn resolve(library: &Library) -> Result<Api, &'static str> {
-        let chunks = Chunks::resolve(library).ok();
-        let cells = Cells::resolve(library);
-        if chunks.is_none() {
-            // One way to read results there must be.
-            cells.as_ref().map_err(|missing| *missing)?;
-        }
+        let results = match (Settled::resolve(library), Chunks::resolve(library)) {
+            (Ok(settled), Ok(chunks)) => Results::Chunks(settled, chunks),
+            (Ok(settled), Err(_)) => Results::Cells(settled, Cells::resolve(library)?),
+            // A library that is not DuckDB's is told what the newest has and it has not.
+            (Err(missing), _) => Results::Early(Early::resolve(library).map_err(|_| missing)?),
+        };
         // SAFETY: as in `functions`. The mangled name is the method that `duckdb_interrupt` calls in versions
         // that have it: a connection of the C interface is a pointer to its object.
         unsafe {
@@ -216,8 +227,7 @@ impl Api {
                 .or_else(|_| library.get(b"_ZN6duckdb10Connection9InterruptEv\0"));
             Ok(Api {
                 common: Common::resolve(library)?,
-                cells: cells.ok(),
-                chunks,
+                results,
                 arrays: Arrays::resolve(library).ok(),
                 extraction: Extraction::resolve(library).ok(),
                 preparation: Preparation::resolve(library).ok(),
@@ -244,38 +254,125 @@ impl Api {
         // SAFETY: a C string of DuckDB's that nobody else frees.
         unsafe {
             let bytes = CStr::from_ptr(text).to_bytes().to_vec();
-            (self.common.duckdb_free)(text.cast());
+            self.free(text.cast());
             Some(bytes)
+        }
+    }
+
+    /// Frees what DuckDB allocated for us.
+    ///
+    /// # Safety
+    /// Nobody else frees it or uses it later.
+    pub unsafe fn free(&self, memory: *mut c_void) {
+        // SAFETY: by the contract; early versions leave it to the C library.
+        unsafe {
+            match &self.results {
+                Results::Early(_) => libc::free(memory),
+                Results::Cells(settled, _) | Results::Chunks(settled, _) => (settled.duckdb_free)(memory),
+            }
+        }
+    }
+
+    pub fn chunks(&self) -> Option<&Chunks> {
+        match &self.results {
+            Results::Chunks(_, chunks) => Some(chunks),
+            _ => None,
+        }
+    }
+
+    /// Why a query failed.
+    ///
+    /// # Safety
+    /// The result of a query that failed.
+    pub unsafe fn error(&self, result: &mut RawResult) -> Option<String> {
+        // SAFETY: by the contract; the text lives as long as the result.
+        unsafe {
+            let message = match &self.results {
+                Results::Early(early) => early.error(result),
+                Results::Cells(settled, _) | Results::Chunks(settled, _) => {
+                    (settled.duckdb_result_error)(result)
+                }
+            };
+            (!message.is_null()).then(|| CStr::from_ptr(message).to_string_lossy().into_owned())
+        }
+    }
+
+    /// # Safety
+    /// The result of a query that succeeded.
+    pub unsafe fn columns(&self, result: &mut RawResult) -> usize {
+        // SAFETY: by the contract.
+        unsafe {
+            match &self.results {
+                Results::Early(early) => early.columns(result),
+                Results::Cells(settled, _) | Results::Chunks(settled, _) => {
+                    (settled.duckdb_column_count)(result) as usize
+                }
+            }
+        }
+    }
+
+    /// How many rows a statement changed that returns none.
+    ///
+    /// # Safety
+    /// The result of a statement that succeeded.
+    pub unsafe fn changed(&self, result: &mut RawResult) -> u64 {
+        // SAFETY: by the contract.
+        unsafe {
+            match &self.results {
+                Results::Early(early) => early.changed(result),
+                Results::Cells(settled, _) | Results::Chunks(settled, _) => {
+                    (settled.duckdb_rows_changed)(result)
+                }
+            }
         }
     }
 
     /// Opens a database in memory and connects to it; the error is DuckDB's.
     pub fn open(&self, settings: &[(&str, String)]) -> Result<(Handle, Handle), String> {
         let common = &self.common;
-        let (mut config, mut database, mut connection) = (null(), null(), null());
-        let mut error: *mut c_char = std::ptr::null_mut();
-        // SAFETY: every out parameter is a place of ours; the strings are C strings that DuckDB copies; the
-        // configuration is destroyed once, after its only use.
-        unsafe {
-            (common.duckdb_create_config)(&mut config);
-            for (name, value) in settings {
-                let (name, value) = (CString::new(*name), CString::new(value.as_str()));
-                if let (Ok(name), Ok(value)) = (name, value) {
-                    (common.duckdb_set_config)(config, name.as_ptr(), value.as_ptr());
+        let (mut database, mut connection) = (null(), null());
+        match &self.results {
+            Results::Early(_) => {
+                // SAFETY: the out parameter is a place of ours.
+                if unsafe { (common.duckdb_open)(std::ptr::null(), &mut database) } != 0 {
+                    return Err("it does not say why".to_string());
                 }
             }
-            let opened =
-                (common.duckdb_open_ext)(c":memory:".as_ptr(), &mut database, config, &mut error) == 0;
-            (common.duckdb_destroy_config)(&mut config);
-            if !opened {
-                let told = self.owned_text(error).unwrap_or_default();
-                return Err(String::from_utf8_lossy(&told).into_owned());
+            Results::Cells(settled, _) | Results::Chunks(settled, _) => {
+                database = self.open_with(settled, settings)?;
             }
+        }
+        // SAFETY: the database is open, and the out parameter a place of ours.
+        unsafe {
             if (common.duckdb_connect)(database, &mut connection) != 0 {
                 (common.duckdb_close)(&mut database);
                 return Err("no connection".to_string());
             }
         }
         Ok((database, connection))
+    }
+
+    fn open_with(&self, settled: &Settled, settings: &[(&str, String)]) -> Result<Handle, String> {
+        let (mut config, mut database) = (null(), null());
+        let mut error: *mut c_char = std::ptr::null_mut();
+        // SAFETY: every out parameter is a place of ours; the strings are C strings that DuckDB copies; the
+        // configuration is destroyed once, after its only use.
+        unsafe {
+            (settled.duckdb_create_config)(&mut config);
+            for (name, value) in settings {
+                let (name, value) = (CString::new(*name), CString::new(value.as_str()));
+                if let (Ok(name), Ok(value)) = (name, value) {
+                    (settled.duckdb_set_config)(config, name.as_ptr(), value.as_ptr());
+                }
+            }
+            let opened =
+                (settled.duckdb_open_ext)(c":memory:".as_ptr(), &mut database, config, &mut error) == 0;
+            (settled.duckdb_destroy_config)(&mut config);
+            if !opened {
+                let told = self.owned_text(error).unwrap_or_default();
+                return Err(String::from_utf8_lossy(&told).into_owned());
+            }
+        }
+        Ok(database)
     }
 }

@@ -1,4 +1,4 @@
-//! Results read cell by cell, for versions before 0.3.4.
+//! Results read cell by cell, for versions from 0.2.9 to 0.3.3.
 
 use dissent_core::engine::SqlError;
 use dissent_core::sql::{Kind, Value};
@@ -58,7 +58,7 @@ impl Cells {
                     }
                     let bytes =
                         std::slice::from_raw_parts(blob.data.cast::<u8>(), blob.size as usize).to_vec();
-                    (api.common.duckdb_free)(blob.data);
+                    api.free(blob.data);
                     Value::Blob(bytes)
                 }
                 ty => {
@@ -71,7 +71,7 @@ impl Cells {
 }
 
 /// What DuckDB spelled for us. A type that this interface does not know (a DECIMAL, a UUID) is text.
-fn spelled(ty: &Type, bytes: &[u8]) -> Value {
+pub(super) fn spelled(ty: &Type, bytes: &[u8]) -> Value {
     let kind = match ty {
         Type::Date => Kind::Date,
         Type::Time => Kind::Time,

@@ -32,16 +32,22 @@ impl Driver for Duckdb {
         stub::make(arrival, &library)?;
         match Api::load(&library)?.version() {
             Some(version) => Ok(version),
-            None => Ok(DuckdbEngine::load(&library)?.version.clone()),
+            None => Ok(DuckdbEngine::load(&library, Some(arrival.release.version))?.version.clone()),
         }
     }
 
-    fn open_local(&self, _: &'static Product, path: &Path, _: Option<&str>, arms: Option<&Arms>) -> Opened {
+    fn open_local(
+        &self,
+        _: &'static Product,
+        path: &Path,
+        release: Option<&str>,
+        arms: Option<&Arms>,
+    ) -> Opened {
         if let Some(arms) = arms {
             Api::load(path)?;
             arms.arm(path)?;
         }
-        Ok(Box::new(DuckdbEngine::load(path)?))
+        Ok(Box::new(DuckdbEngine::load(path, release)?))
     }
 
     fn binary(&self, _: &'static Product, path: &Path) -> Option<Binary> {

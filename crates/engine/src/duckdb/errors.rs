@@ -61,11 +61,14 @@ pub fn error(number: c_int, mut message: String) -> SqlError {
         message.truncate(trace);
         message.truncate(message.trim_end().len());
     }
-    let (opening, _) = message.split_once(" Error: ").unwrap_or((&message, ""));
-    // Older versions say what is in brackets, and a few other words.
+    // `Binder Error: …`, and `Binder: …` before 0.2.6.
+    let opening =
+        message.split_once(" Error: ").or(message.split_once(": ")).map_or(&*message, |(opening, _)| opening);
+    // Older versions have other words for some.
     let opening = match opening {
         "Out of Memory" | "OutOfMemory" => "Out of Memory",
         "Interrupted" => "INTERRUPT",
+        "Unknown" => "Binder",
         other => other,
     };
     let kind = KINDS
@@ -101,6 +104,8 @@ mod tests {
         assert_eq!(class("Conversion Error: Could not convert"), ErrorClass::Runtime);
         assert_eq!(class("INTERNAL Error: Attempted to access index 1"), ErrorClass::Internal);
         assert_eq!(class("Out of Memory Error: could not allocate"), ErrorClass::Limit);
+        assert_eq!(class("Parser: syntax error at or near \"x\""), ErrorClass::Syntax);
+        assert_eq!(class("Unknown: Referenced column \"x\" not found"), ErrorClass::Semantic);
         assert_eq!(class("something else"), ErrorClass::Runtime);
     }
 }

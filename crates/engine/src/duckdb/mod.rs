@@ -3,6 +3,7 @@
 mod api;
 mod cells;
 mod driver;
+mod early;
 mod errors;
 mod prepared;
 mod stub;
@@ -13,7 +14,7 @@ mod vector;
 mod watchdog;
 
 use std::collections::{BTreeSet, HashMap};
-use std::ffi::{CStr, CString, c_int};
+use std::ffi::{CString, c_int};
 use std::path::Path;
 use std::time::Duration;
 
@@ -24,7 +25,7 @@ pub(crate) use driver::Duckdb;
 
 use crate::server::Home;
 use crate::{EngineError, settings};
-use api::{Api, Chunks, Handle, RawResult, null};
+use api::{Api, Chunks, Handle, RawResult, Results, null};
 use types::{Numbering, Type};
 use vector::Vector;
 use watchdog::Watchdog;
@@ -71,11 +72,12 @@ pub struct DuckdbEngine {
 }
 
 impl DuckdbEngine {
-    pub fn load(path: &Path) -> Result<DuckdbEngine, EngineError> {
-        DuckdbEngine::new(Api::load(path)?)
+    /// `release`: the version that it was installed as, which early ones cannot tell.
+    pub fn load(path: &Path, release: Option<&str>) -> Result<DuckdbEngine, EngineError> {
+        DuckdbEngine::new(Api::load(path)?, release)
     }
 
-    fn new(api: &'static Api) -> Result<DuckdbEngine, EngineError> {
+    fn new(api: &'static Api, release: Option<&str>) -> Result<DuckdbEngine, EngineError> {
         let mut engine = DuckdbEngine {
             api,
             version: api.version().unwrap_or_default(),
@@ -92,7 +94,7 @@ impl DuckdbEngine {
             prepared: HashMap::new(),
             last_prepared: 0,
         };
-        engine.start().map_err(|Trouble(reason)| {
+        engine.start(release).map_err(|Trouble(reason)| {
             let what = format!("DuckDB {}", engine.version);
             EngineError::NotStarted { what: what.trim_end().to_string(), reason }
         })?;
@@ -100,18 +102,27 @@ impl DuckdbEngine {
     }
 
     /// Opens it for the first time and finds out what it is.
-    fn start(&mut self) -> Result<(), Trouble> {
+    fn start(&mut self, release: Option<&str>) -> Result<(), Trouble> {
         self.reopen()?;
-        if let Some(id) = self.varchar_number() {
-            self.numbering = Numbering::with_varchar(id);
+        match &self.api.results {
+            Results::Early(early) => self.numbering = self.early_numbering(early),
+            Results::Cells(..) => {}
+            Results::Chunks(..) => {
+                self.varchar_number().into_iter().for_each(|id| self.numbering = Numbering::with_varchar(id))
+            }
         }
         if self.version.is_empty() {
-            let Reply::Rows(rows) = self.run("SELECT library_version FROM pragma_version()") else {
-                return Err(Trouble("it does not report its version".to_string()));
+            let told = match self.run("SELECT library_version FROM pragma_version()") {
+                Reply::Rows(rows) => match rows.single() {
+                    Some(Value::Text(version)) => version.trim_start_matches('v').to_string(),
+                    _ => String::new(),
+                },
+                _ => String::new(),
             };
-            if let Some(Value::Text(version)) = rows.single() {
-                self.version = version.trim_start_matches('v').to_string();
-            }
+            // What early ones tell is no version.
+            let telling = told.starts_with(|first: char| first.is_ascii_digit()).then_some(told);
+            let known = telling.or(release.map(str::to_string));
+            self.version = known.ok_or_else(|| Trouble("it does not report its version".to_string()))?;
         }
         self.can_attach = self.attach();
         Ok(())
@@ -119,7 +130,7 @@ impl DuckdbEngine {
 
     fn varchar_number(&mut self) -> Option<u32> {
         let mut result = self.query("SELECT 'a'").ok()?;
-        let chunks = self.api.chunks.as_ref()?;
+        let chunks = self.api.chunks()?;
         // SAFETY: a result of one column; its type is asked for its number and destroyed.
         unsafe {
             let mut ty = (chunks.duckdb_column_logical_type)(&mut result.raw, 0);
@@ -219,7 +230,6 @@ impl DuckdbEngine {
 
     /// Has a result filled, or tells the error that is in it instead.
     fn answer(&self, fill: impl FnOnce(Handle, &mut RawResult) -> c_int) -> Result<QueryResult, SqlError> {
-        let common = &self.api.common;
         let mut result = QueryResult { api: self.api, raw: RawResult::default() };
         let (code, interrupted) = self.watched(|connection| fill(connection, &mut result.raw));
         if code == 0 {
@@ -227,12 +237,7 @@ impl DuckdbEngine {
         }
         // SAFETY: the result of a failed query tells its error, which lives as long as the result.
         let (message, number) = unsafe {
-            let message = (common.duckdb_result_error)(&mut result.raw);
-            let message = if message.is_null() {
-                "it printed nothing".to_string()
-            } else {
-                CStr::from_ptr(message).to_string_lossy().into_owned()
-            };
+            let message = self.api.error(&mut result.raw).unwrap_or("it printed nothing".to_string());
             (message, self.api.error_type.map_or(0, |error_type| error_type(&mut result.raw)))
         };
         let mut error = errors::error(number, message);
@@ -283,15 +288,15 @@ impl DuckdbEngine {
         };
         if !has_rows {
             // SAFETY: the result of a query that succeeded.
-            let changed = unsafe { (self.api.common.duckdb_rows_changed)(&mut result.raw) };
+            let changed = unsafe { self.api.changed(&mut result.raw) };
             return Ok(Reply::Done { changed });
         }
         // SAFETY: as above.
-        let columns = unsafe { (self.api.common.duckdb_column_count)(&mut result.raw) } as usize;
-        let values = match (&self.api.chunks, &self.api.cells) {
-            (Some(chunks), _) => self.read_chunks(chunks, result, columns)?,
-            (None, Some(cells)) => cells.read(self, &mut result.raw, columns)?,
-            (None, None) => Vec::new(),
+        let columns = unsafe { self.api.columns(&mut result.raw) };
+        let values = match &self.api.results {
+            Results::Early(early) => early.read(self, &result.raw)?,
+            Results::Cells(_, cells) => cells.read(self, &mut result.raw, columns)?,
+            Results::Chunks(_, chunks) => self.read_chunks(chunks, result, columns)?,
         };
         Ok(Reply::Rows(Rows { columns, values }))
     }

@@ -40,10 +40,11 @@ pub enum Type {
     Unknown(u32),
 }
 
-/// How a version numbers its types: those of 0.10.0 and 0.10.1 put UHUGEINT in the middle.
-#[derive(Clone, Copy, Debug, Default)]
+/// How a version numbers its types: those of 0.10.0 and 0.10.1 put UHUGEINT in the middle, and those before 0.2.9 are asked.
+#[derive(Clone, Debug, Default)]
 pub struct Numbering {
     shifted: bool,
+    learned: Option<Vec<(u32, Type)>>,
 }
 
 const VARCHAR: u32 = 17;
@@ -52,10 +53,15 @@ const UHUGEINT: u32 = 32;
 impl Numbering {
     /// From the number of VARCHAR.
     pub fn with_varchar(id: u32) -> Numbering {
-        Numbering { shifted: id == VARCHAR + 1 }
+        Numbering { shifted: id == VARCHAR + 1, learned: None }
     }
 
-    fn usual(self, id: u32) -> u32 {
+    /// All that is known.
+    pub fn learned(known: Vec<(u32, Type)>) -> Numbering {
+        Numbering { shifted: false, learned: Some(known) }
+    }
+
+    fn usual(&self, id: u32) -> u32 {
         match id {
             VARCHAR if self.shifted => UHUGEINT,
             id if self.shifted && id > VARCHAR => id - 1,
@@ -64,7 +70,11 @@ impl Numbering {
     }
 
     /// A type that is all in its number.
-    pub fn simple(self, id: u32) -> Type {
+    pub fn simple(&self, id: u32) -> Type {
+        if let Some(known) = &self.learned {
+            let found = known.iter().find(|(number, _)| *number == id);
+            return found.map_or(Type::Unknown(id), |(_, ty)| ty.clone());
+        }
         let int = |bytes, signed| Type::Int { bytes, signed };
         match self.usual(id) {
             1 => Type::Bool,
@@ -101,8 +111,8 @@ impl Numbering {
     ///
     /// # Safety
     /// `ty` is a logical type of this library that nobody else destroys.
-    pub unsafe fn read(self, api: &Api, mut ty: Handle) -> Type {
-        let Some(chunks) = &api.chunks else { return Type::Unknown(0) };
+    pub unsafe fn read(&self, api: &Api, mut ty: Handle) -> Type {
+        let Some(chunks) = api.chunks() else { return Type::Unknown(0) };
         if ty.is_null() {
             return Type::Unknown(0);
         }
