@@ -1,7 +1,7 @@
 -- title: BETWEEN with a bound that is cast to text
 -- link: https://github.com/cwida/duckdb/issues/584
--- fails: duckdb@0.3.0
--- uncaught: fixed before 0.3.0, the oldest version that can be obtained
+-- fails: duckdb@0.1.5
+-- uncaught: no release fails: mended between two of them
 
 CREATE TABLE one(a INTEGER);
 INSERT INTO one VALUES (-4);

@@ -1,7 +1,8 @@
 -- title: NOT SIMILAR TO of a number and a pattern
 -- link: https://github.com/cwida/duckdb/issues/510
--- fails: duckdb@0.3.0
--- uncaught: fixed before 0.3.0, the oldest version that can be obtained
+-- fails: duckdb@0.1.5
+-- fixed: 0.1.7
+-- uncaught: the same wrong answer in every arm
 
 CREATE TABLE one(a VARCHAR);
 INSERT INTO one VALUES ('-20');

@@ -1,7 +1,8 @@
 -- title: ORDER BY of a CASE over rowid damages the rowids
 -- link: https://github.com/cwida/duckdb/issues/588
--- fails: duckdb@0.3.0
--- uncaught: fixed before 0.3.0, the oldest version that can be obtained
+-- fails: duckdb@0.1.5
+-- fixed: 0.1.7
+-- uncaught: what is wrong differs from run to run, and some runs show nothing
 
 CREATE TABLE one(a INT);
 INSERT INTO one VALUES (4), (0), (4);

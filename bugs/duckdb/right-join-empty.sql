@@ -1,7 +1,8 @@
 -- title: A RIGHT JOIN with an empty table on the right has rows
 -- link: https://github.com/cwida/duckdb/issues/505
--- fails: duckdb@0.3.0
--- uncaught: fixed before 0.3.0, the oldest version that can be obtained
+-- fails: duckdb@0.1.5
+-- fixed: 0.1.7
+-- caught: eet, identities, joinequiv, valscope
 
 CREATE TABLE full_one(a INT NOT NULL);
 CREATE TABLE empty_one(b BOOLEAN);

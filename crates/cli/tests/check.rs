@@ -140,3 +140,63 @@ fn what_cannot_be_checked_is_refused() {
     run(dissent(directory.path()).args(["stats", "known-bugs", "one.sql"]))
         .refused_with("which version fails");
 }
+
+/// DuckDB before 0.2.9 has another C interface: results are a structure, and types have other numbers in each version.
+#[test]
+fn the_earliest_duckdb_answers_with_values_of_every_type() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = "CREATE TABLE t(b BOOLEAN, s SMALLINT, i INTEGER, l BIGINT, r REAL, d DOUBLE, v VARCHAR, a DATE, z TIMESTAMP);
+        INSERT INTO t VALUES (true, -3, 4, 5000000000, 0.5, 0.1, 'it''s', '2020-02-29', '1999-12-31 23:59:59');
+        INSERT INTO t(i) VALUES (NULL);
+        SELECT b, s, i, l, r, d, v, a, z FROM t;
+        SELECT nothing FROM t;";
+    for version in ["0.1.2", "0.1.9", "0.2.1", "0.2.7", "0.2.8", "0.2.9"] {
+        let target = format!("duckdb@{version}");
+        let said = run(dissent(directory.path()).args(["shell", &target]).write_stdin(script));
+        if is_missing(&said, &target) {
+            return;
+        }
+        let words: Vec<&str> = said.stdout.split_whitespace().filter(|word| *word != "|").collect();
+        let first =
+            ["true", "-3", "4", "5000000000", "0.5", "0.1", "it's", "2020-02-29", "1999-12-31", "23:59:59"];
+        assert_eq!(words.get(..10), Some(&first[..]), "{target}: {}\n{}", said.stdout, said.stderr);
+        assert_eq!(words.get(10..19), Some(&["NULL"; 9][..]), "{target}: {}", said.stdout);
+        // The kind of error is told in other words.
+        assert!(said.stdout.contains("(Binder)"), "{target}: {}", said.stdout);
+    }
+}
+
+/// Whether the engine cannot be had here; says so loudly.
+fn is_missing(said: &support::Said, target: &str) -> bool {
+    let missing = said.code == Some(2) && said.stdout.is_empty();
+    let required = std::env::var("DISSENT_REQUIRE_ENGINES").as_deref() == Ok("1");
+    assert!(!(missing && required), "{target} is required: {}", said.stderr);
+    if missing {
+        eprintln!("SKIPPED, not passed: {target} is not available: {}", said.stderr);
+    }
+    missing
+}
+
+/// It may crash the process, and it reads memory that it has not written: which oracles notice differs from run to run.
+#[test]
+fn known_bugs_of_the_earliest_duckdb_are_caught() {
+    const TARGET: &str = "duckdb@0.1.5";
+    let directory = tempfile::tempdir().unwrap();
+    let scripts = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bugs/duckdb")).unwrap();
+    let scripts = scripts.map(|entry| entry.unwrap().path());
+    let texts = scripts.map(|path| (fs::read_to_string(&path).unwrap(), path));
+    let line =
+        |text: &str, start: &str| text.lines().find_map(|line| line.strip_prefix(start)).map(str::to_string);
+    let mut caught = 0;
+    for (text, path) in texts.filter(|(text, _)| line(text, "-- fails: ").as_deref() == Some(TARGET)) {
+        let Some(oracles) = line(&text, "-- caught: ") else { continue };
+        let said = run(dissent(directory.path()).arg("check").arg(&path).args(["--target", TARGET]));
+        if is_missing(&said, TARGET) {
+            return;
+        }
+        let noticed = oracles.split(", ").any(|oracle| said.stdout.contains(&format!("({oracle})")));
+        assert!(said.code == Some(1) && noticed, "{}: {}\n{}", path.display(), said.stdout, said.stderr);
+        caught += 1;
+    }
+    assert_eq!(caught, 4);
+}

@@ -120,7 +120,7 @@ impl ScriptWalk<'_, '_> {
             }
         }
         let opaque = tables_named(&asked).iter().any(|name| !self.is_made(name, asked.with.as_ref()));
-        for oracle in oracles {
+        for oracle in oracles.iter().filter(|oracle| oracle.suits(dialect)) {
             if opaque {
                 self.watcher.verdict(oracle.name(), &Verdict::skip(NOT_A_TABLE));
                 continue;

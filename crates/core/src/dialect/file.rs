@@ -305,7 +305,7 @@ impl File {
                 self.table_functions.into_iter().filter(reached).collect()
             },
             clock: self.clock,
-            preparing: self.preparing,
+            preparing: self.preparing.at(version),
             costs: self.costs,
             cases_per_database: self.cases_per_database,
             confines: self.confine,

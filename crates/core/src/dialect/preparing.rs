@@ -5,12 +5,15 @@ use serde::de::IntoDeserializer;
 use serde::{Deserialize, Deserializer};
 
 use super::Setting;
+use super::version::Version;
 use crate::sql::{DataType, Kind, Name, Value};
 
 /// How statements are prepared, and what may be a parameter of them.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Preparing {
+    /// Versions before this one prepare nothing that can be relied on.
+    pub since: Option<String>,
     /// What may be a parameter where the engine's own interface binds it.
     pub types: Vec<ParameterType>,
     /// PREPARE in SQL; absent if there is none, and empty if only the dialect that is inherited from has one.
@@ -61,6 +64,16 @@ fn unless_empty<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PrepareSynt
 }
 
 impl Preparing {
+    /// What a version has of it.
+    pub fn at(self, version: &Version) -> Preparing {
+        if version.reaches(&self.since) { self } else { Preparing::default() }
+    }
+
+    /// Whether anything can be prepared.
+    pub fn is_possible(&self) -> bool {
+        !self.types.is_empty() || self.sql.is_some()
+    }
+
     /// What may be a parameter, in SQL or by the interface.
     pub fn types(&self, in_sql: bool) -> &[ParameterType] {
         if in_sql && !self.sql_types.is_empty() { &self.sql_types } else { &self.types }

@@ -69,6 +69,9 @@ fn assert_caught(target: &str, bugs: &[Bug], expected: fn(&Header) -> &[String])
     assert!(wrong.is_empty(), "{target}, of {}:\n{}", bugs.len(), wrong.join("\n"));
 }
 
+/// This version may crash the process: a test of the built program checks its scripts.
+const EARLY: &str = "duckdb@0.1.5";
+
 /// One test for each version, so that they can be run, and fail, apart.
 macro_rules! versions {
     ($($test:ident: $target:literal,)*) => {
@@ -79,7 +82,7 @@ macro_rules! versions {
             assert_caught($target, &bugs, |header| &header.caught);
         })*
 
-        const TESTED: &[&str] = &[$($target),*];
+        const TESTED: &[&str] = &[EARLY, $($target),*];
     };
 }
 
@@ -90,7 +93,6 @@ versions! {
     sqlite_3_31_1: "sqlite@3.31.1",
     sqlite_3_33_0: "sqlite@3.33.0",
     sqlite_3_54_1: "sqlite@3.54.1",
-    duckdb_0_3_0: "duckdb@0.3.0",
     duckdb_0_3_4: "duckdb@0.3.4",
     duckdb_0_9_2: "duckdb@0.9.2",
     duckdb_1_0_0: "duckdb@1.0.0",

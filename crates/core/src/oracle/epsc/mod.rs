@@ -73,6 +73,10 @@ impl Oracle for Epsc {
         "a prepared statement does the same as the ordinary one"
     }
 
+    fn suits(&self, dialect: &Dialect) -> bool {
+        dialect.preparing.is_possible()
+    }
+
     fn propose(&self, generator: &mut Generator) -> Option<Proposal> {
         draw::proposal(self.name(), generator)
     }
