@@ -33,7 +33,7 @@ const VERSION_WITH_TRUNCATE: u32 = 3;
 const VERSION_WITH_NETWORK: u32 = 4;
 
 /// What programs and libraries read on any machine. Nothing in it is secret.
-const SYSTEM: [&str; 27] = [
+const SYSTEM: [&str; 26] = [
     "/usr",
     "/lib",
     "/lib32",
@@ -44,7 +44,6 @@ const SYSTEM: [&str; 27] = [
     "/nix/store",
     "/proc",
     "/sys",
-    "/dev",
     "/run/systemd/resolve",
     "/etc/alternatives",
     "/etc/ca-certificates",
@@ -62,6 +61,7 @@ const SYSTEM: [&str; 27] = [
     "/etc/ssl",
     "/etc/timezone",
 ];
+/// Of the devices only those that hold nothing.
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
 /// What a process may reach once the wall stands.

@@ -242,6 +242,8 @@ fn attack_an_engine() {
     let source = Target::parse(&name).unwrap().obtain(&mut |_| {}).unwrap();
     if behind_kernel {
         assert!(Wall::around([&source]).raise().unwrap());
+        // Disks and memory are files, too.
+        assert!(std::fs::read_dir("/dev").is_err() && std::fs::File::open("/dev/urandom").is_ok());
     }
     let mut engine = source.open().unwrap();
     let escapes = ENGINES.iter().find(|(engine, _)| *engine == name).unwrap().1;
