@@ -1,5 +1,5 @@
 -- title: IFNULL of a decimal and a text loses the last digit of a negative number
--- fails: tidb@8.5.4
+-- fails: tidb@7.5.0
 -- caught: constraints, epsc
 
 CREATE TABLE account(balance DECIMAL NOT NULL);
