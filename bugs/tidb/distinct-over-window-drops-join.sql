@@ -1,7 +1,8 @@
 -- title: DISTINCT over a window function drops an outer join whose rows the function counts
 -- link: bugs-found.md
 -- fails: tidb@8.5.6
--- caught: tlp-distinct
+-- caught: eet
+-- newest: eet
 
 CREATE TABLE guest(age INT);
 CREATE TABLE dish(price INT);

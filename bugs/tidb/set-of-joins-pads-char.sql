@@ -2,6 +2,7 @@
 -- link: https://github.com/pingcap/tidb/issues/63736
 -- fails: tidb@7.5.0
 -- caught: joinequiv
+-- newest: joinequiv
 
 CREATE TABLE digit(d CHAR(1) NOT NULL);
 CREATE TABLE sign(s CHAR(1) NOT NULL);
