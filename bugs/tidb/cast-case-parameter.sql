@@ -1,5 +1,5 @@
 -- title: CAST of a CASE cuts a number to the length of a CHAR column once its condition is a parameter
--- fails: tidb@8.5.4
+-- fails: tidb@8.5.6
 -- uncaught: parameters are cast, because their types follow from what is around them
 
 CREATE TABLE mark(letter CHAR);

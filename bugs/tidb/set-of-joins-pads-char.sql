@@ -1,7 +1,8 @@
 -- title: A CHAR column comes out of a UNION of joins as padded bytes
 -- link: https://github.com/pingcap/tidb/issues/63736
--- fails: tidb@8.5.4
+-- fails: tidb@7.5.0
 -- caught: joinequiv
+-- newest: joinequiv
 
 CREATE TABLE digit(d CHAR(1) NOT NULL);
 CREATE TABLE sign(s CHAR(1) NOT NULL);

@@ -129,8 +129,9 @@ impl Launch {
             false => std::fs::create_dir(&data),
         }
         .map_err(io)?;
-        let place =
-            Place { package: self.root.join(PACKAGE), home: home.path(), port: free_port().map_err(io)? };
+        // A worker behind its wall may not even ask for a port, unless its server needs one.
+        let port = if self.program.socket.is_some() { 0 } else { free_port().map_err(io)? };
+        let place = Place { package: self.root.join(PACKAGE), home: home.path(), port };
         for (name, content) in &self.program.files {
             let file = home.path().join(name);
             file.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(io)?;

@@ -99,7 +99,8 @@ versions! {
     duckdb_1_1_2: "duckdb@1.1.2",
     duckdb_1_4_0: "duckdb@1.4.0",
     duckdb_2_0_0: "duckdb@2.0.0",
-    tidb_8_5_4: "tidb@8.5.4",
+    tidb_7_5_0: "tidb@7.5.0",
+    tidb_8_5_6: "tidb@8.5.6",
 }
 
 /// Once a bug is fixed, nothing may differ any more: these scripts look for false alarms, too.
@@ -111,6 +112,11 @@ fn on_the_newest_sqlite_only_what_is_not_fixed_is_caught() {
 #[test]
 fn on_the_newest_duckdb_only_what_is_not_fixed_is_caught() {
     assert_caught("duckdb", &bugs("duckdb"), |header| &header.newest);
+}
+
+#[test]
+fn on_the_newest_tidb_only_what_is_not_fixed_is_caught() {
+    assert_caught("tidb", &bugs("tidb"), |header| &header.newest);
 }
 
 #[test]
