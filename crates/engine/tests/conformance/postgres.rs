@@ -3,7 +3,7 @@
 use dissent_core::engine::ErrorClass;
 use dissent_core::sql::{Kind, Value};
 
-use super::suite::{PreparedWords, Suite, decimal, only_by_address, open, other, text, ty, value};
+use super::suite::{PreparedWords, Suite, child, decimal, only_by_address, open, other, text, ty, value};
 
 fn postgres(target: &str) -> Suite {
     Suite {
@@ -186,8 +186,8 @@ fn hyper_newest() {
     .run();
 }
 
-/// It has no statement that waits and is itself no process that runs one session only. Its server tells UUID as text, a
-/// TIME column without digits has no parts of a second, and 0.1 + 0.2 of a float and a literal is a NUMERIC.
+/// It has no statement that waits, and our client speaks no PREPARE of its SQL. Its server tells UUID as text, a TIME without
+/// digits has no parts of a second, and 0.1 + 0.2 of a float and a literal is a NUMERIC.
 #[test]
 fn h2_newest() {
     let lacks = [
@@ -233,7 +233,7 @@ fn h2_newest() {
         ],
         setting: ("SELECT LOCK_TIMEOUT()", Value::Int(2000)),
         traces: &["SELECT COUNT(*) FROM information_schema.tables"],
-        server: None,
+        server: Some(|_| child("java")),
         ..suite
     }
     .run();
