@@ -18,6 +18,8 @@ fn class(code: u16, state: &str, message: &str) -> ErrorClass {
         // Ambiguous column, wrong number of columns: states of a constraint and of a value, but found in
         // the text alone.
         1052 | 1136 | 1241 | 1222 | 1058 => ErrorClass::Semantic,
+        // NULL in a column that takes none, a duplicate, a missing parent: Dolt gives them no state.
+        1048 | 1062 | 1216 | 1217 | 1451 | 1452 => ErrorClass::Constraint,
         // No default, a CHECK, a parent that is still needed, a duplicate found while an index is built.
         1364 | 3819 | 4025 | 3730 | 1022 | 1557 | 1586 | 1859 | 1834 => ErrorClass::Constraint,
         // Values cut, misread, or not of the column's type; several rows from a scalar subquery.
@@ -63,6 +65,7 @@ mod tests {
         assert_eq!(class(1064, "42000"), ErrorClass::Syntax);
         assert_eq!(class(1146, "42S02"), ErrorClass::Semantic);
         assert_eq!(class(1062, "23000"), ErrorClass::Constraint);
+        assert_eq!(class(1062, "HY000"), ErrorClass::Constraint);
         assert_eq!(class(1052, "23000"), ErrorClass::Semantic);
         assert_eq!(class(3819, "HY000"), ErrorClass::Constraint);
         assert_eq!(class(1690, "22003"), ErrorClass::Runtime);

@@ -21,6 +21,7 @@ use crate::product::Product;
 use crate::url::ServerUrl;
 use crate::{EngineError, own};
 use private::Private;
+use value::Written;
 use wire::{Address, Login, Wire};
 
 pub(crate) use driver::Postgres;
@@ -348,7 +349,7 @@ impl Engine for PostgresEngine {
     }
 
     fn execute_prepared(&mut self, statement: &Prepared, values: &[Value]) -> Result<Reply, Trouble> {
-        let values: Vec<Option<String>> = values.iter().map(value::write).collect();
+        let values: Vec<Written> = values.iter().map(value::write).collect();
         Ok(self.ask(|wire, rows| wire.run_prepared(&name_of(statement), &values, rows)))
     }
 

@@ -1,6 +1,5 @@
 //! Values as the server writes them, by the type it reports.
 
-use dissent_core::sql::value::hex;
 use dissent_core::sql::{DataType, Kind, Value};
 
 /// The type numbers that never change, from the server's catalog.
@@ -30,6 +29,10 @@ mod oid {
     pub const UUID: u32 = 2950;
     pub const JSONB: u32 = 3802;
 }
+
+/// The formats of values, as the protocol numbers them.
+pub const TEXT_FORMAT: i16 = 0;
+const BINARY_FORMAT: i16 = 1;
 
 /// The number of a parameter's type; 0 leaves it to the server.
 pub fn oid_of(ty: &DataType) -> u32 {
@@ -64,10 +67,17 @@ pub fn oid_of(ty: &DataType) -> u32 {
     }
 }
 
-/// A value as the server reads it; `None` is NULL.
-pub fn write(value: &Value) -> Option<String> {
-    Some(match value {
-        Value::Null => return None,
+/// A parameter's value as the server reads it; `None` is NULL.
+pub struct Written {
+    pub format: i16,
+    pub bytes: Option<Vec<u8>>,
+}
+
+/// Bytes go as they are: H2 takes `\x00ff` for six letters. Everything else is text.
+pub fn write(value: &Value) -> Written {
+    let text = match value {
+        Value::Null => return Written { format: TEXT_FORMAT, bytes: None },
+        Value::Blob(bytes) => return Written { format: BINARY_FORMAT, bytes: Some(bytes.clone()) },
         Value::Bool(truth) => truth.to_string(),
         Value::Int(int) => int.to_string(),
         Value::Real(real) if real.is_infinite() => {
@@ -75,8 +85,8 @@ pub fn write(value: &Value) -> Option<String> {
         }
         Value::Real(real) => format!("{real:?}"),
         Value::Decimal(text) | Value::Text(text) | Value::Other { text, .. } => text.clone(),
-        Value::Blob(bytes) => format!("\\x{}", hex(bytes)),
-    })
+    };
+    Written { format: TEXT_FORMAT, bytes: Some(text.into_bytes()) }
 }
 
 /// A cell that is not NULL. What the type does not explain is kept as it is written.
@@ -169,6 +179,18 @@ mod tests {
         assert_eq!(oid("VARCHAR(10)", Kind::Text), oid::VARCHAR);
         assert_eq!(oid("NUMERIC", Kind::Decimal), oid::NUMERIC);
         assert_eq!(oid("", Kind::Any), 0);
+    }
+
+    #[test]
+    fn bytes_are_written_as_they_are_and_the_rest_as_text() {
+        let written = |value: Value| {
+            let written = write(&value);
+            (written.format, written.bytes)
+        };
+        assert_eq!(written(Value::Null), (TEXT_FORMAT, None));
+        assert_eq!(written(Value::Int(-7)), (TEXT_FORMAT, Some(b"-7".to_vec())));
+        assert_eq!(written(Value::Real(f64::NEG_INFINITY)), (TEXT_FORMAT, Some(b"-Infinity".to_vec())));
+        assert_eq!(written(Value::Blob(vec![0, 255])), (BINARY_FORMAT, Some(vec![0, 255])));
     }
 
     #[test]

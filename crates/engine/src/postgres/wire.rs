@@ -3,6 +3,7 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
+use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -19,7 +20,8 @@ use postgres_protocol::message::frontend;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConnection, StreamOwned};
 
-use super::{sqlstate, value};
+use super::sqlstate;
+use super::value::{self, TEXT_FORMAT, Written};
 use crate::tls::{Mode, Tls};
 
 /// Where a server listens.
@@ -61,9 +63,6 @@ const SESSION: [(&str, &str); 7] = [
     ("TimeZone", "UTC"),
     ("extra_float_digits", "3"),
 ];
-
-/// The format of values and results: text, as in simple queries.
-const TEXT_FORMAT: i16 = 0;
 
 enum Stream {
     Unix(UnixStream),
@@ -134,8 +133,14 @@ impl Stream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Stream::Unix(stream) => stream.read(buffer),
-            Stream::Tcp(stream) => stream.read(buffer),
-            Stream::Tls(stream) => stream.read(buffer),
+            Stream::Tcp(stream) => {
+                acknowledge_at_once(stream);
+                stream.read(buffer)
+            }
+            Stream::Tls(stream) => {
+                acknowledge_at_once(&stream.sock);
+                stream.read(buffer)
+            }
         }
     }
 
@@ -144,6 +149,27 @@ impl Stream {
             Stream::Unix(stream) => stream.write_all(bytes),
             Stream::Tcp(stream) => stream.write_all(bytes),
             Stream::Tls(stream) => stream.write_all(bytes).and_then(|()| stream.flush()),
+        }
+    }
+}
+
+/// A server that sends its answer in pieces, and each piece only once the last one was acknowledged, would wait 40 ms for
+/// every piece: H2's does. The kernel forgets this soon, so it is told before every read.
+fn acknowledge_at_once(stream: &TcpStream) {
+    #[cfg(target_os = "linux")]
+    {
+        let yes: libc::c_int = 1;
+        let size = size_of_val(&yes) as libc::socklen_t;
+        // SAFETY: the socket is open while it is borrowed, and the kernel reads the number before this returns. A refusal only
+        // makes it slow.
+        unsafe {
+            libc::setsockopt(
+                stream.as_raw_fd(),
+                libc::IPPROTO_TCP,
+                libc::TCP_QUICKACK,
+                (&raw const yes).cast(),
+                size,
+            );
         }
     }
 }
@@ -278,22 +304,17 @@ impl Wire {
         self.answer(0)
     }
 
-    /// Runs what is kept by this name; `None` is NULL.
-    pub fn run_prepared(
-        &mut self,
-        name: &str,
-        values: &[Option<String>],
-        most_rows: usize,
-    ) -> io::Result<Reply> {
+    /// Runs what is kept by this name. Results are text, as in simple queries.
+    pub fn run_prepared(&mut self, name: &str, values: &[Written], most_rows: usize) -> io::Result<Reply> {
         let written = frontend::bind(
             "",
             name,
-            [TEXT_FORMAT],
+            values.iter().map(|value| value.format),
             values,
-            |value, buffer| match value {
+            |value, buffer| match &value.bytes {
                 None => Ok(IsNull::Yes),
-                Some(text) => {
-                    buffer.extend_from_slice(text.as_bytes());
+                Some(bytes) => {
+                    buffer.extend_from_slice(bytes);
                     Ok(IsNull::No)
                 }
             },
@@ -455,4 +476,43 @@ fn with_nul() -> SqlError {
 fn over_rows(most: usize) -> SqlError {
     let message = format!("the statement returned more than {most} rows");
     SqlError { class: ErrorClass::Limit, code: String::new(), message }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn an_answer_in_two_pieces_is_not_waited_for() {
+        const ROUNDS: u32 = 60;
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        // It keeps its second piece back until the first was acknowledged, like a server that knows nothing of TCP_NODELAY.
+        let server = std::thread::spawn(move || {
+            let (mut client, _) = listener.accept().unwrap();
+            let mut question = [0];
+            for _ in 0..ROUNDS {
+                client.read_exact(&mut question).unwrap();
+                client.write_all(b"a").unwrap();
+                client.write_all(b"b").unwrap();
+            }
+        });
+        let limit = Duration::from_secs(20);
+        let mut stream = Stream::Tcp(Stream::reach("127.0.0.1", port, limit).unwrap());
+        let start = Instant::now();
+        for _ in 0..ROUNDS {
+            stream.write_all(b"?").unwrap();
+            let mut answer = [0; 2];
+            let mut got = 0;
+            while got < answer.len() {
+                got += stream.read(&mut answer[got..]).unwrap();
+            }
+            assert_eq!(&answer, b"ab");
+        }
+        server.join().unwrap();
+        assert!(start.elapsed() < ROUNDS * Duration::from_millis(20), "{:?}", start.elapsed());
+    }
 }
