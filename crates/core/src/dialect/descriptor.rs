@@ -47,6 +47,9 @@ pub struct Descriptor {
     /// The parameter by which a server that imitates another one tells its own version when it greets.
     #[serde(default)]
     pub version_parameter: Option<String>,
+    /// It says of every float that it has no digits after the point, where MySQL's protocol says how many.
+    #[serde(default)]
+    pub hides_digits: bool,
     /// The query for its own version, where it greets with the version it imitates.
     #[serde(default)]
     pub version_query: Option<String>,

@@ -74,10 +74,20 @@ pub fn spelled(cell: mysql::Value, column: &Column) -> Option<Vec<u8>> {
     Some(text.into_bytes())
 }
 
+/// As many digits as it takes.
+const NOT_FIXED: u8 = 31;
+
+/// A column whose floats keep their digits, whatever the server says of it.
+pub fn with_all_digits(column: Column) -> Column {
+    use mysql::consts::ColumnType::{MYSQL_TYPE_DOUBLE, MYSQL_TYPE_FLOAT};
+    match column.column_type() {
+        MYSQL_TYPE_DOUBLE | MYSQL_TYPE_FLOAT => column.with_decimals(NOT_FIXED),
+        _ => column,
+    }
+}
+
 /// A float of an expression may have a number of digits, and is cut to it as text.
 fn digits(real: f64, shortest: String, column: &Column) -> String {
-    /// As many as it takes.
-    const NOT_FIXED: u8 = 31;
     match column.decimals() {
         fixed if fixed < NOT_FIXED => format!("{real:.*}", usize::from(fixed)),
         _ => shortest,
@@ -117,6 +127,8 @@ mod tests {
         };
         assert_eq!(told(0.4714045207910317, 4), "0.4714");
         assert_eq!(told(0.4714045207910317, 31), "0.4714045207910317");
+        let hidden = with_all_digits(Column::new(MYSQL_TYPE_DOUBLE).with_decimals(0));
+        assert_eq!(spelled(mysql::Value::Double(0.5), &hidden).unwrap(), b"0.5");
     }
 
     #[test]

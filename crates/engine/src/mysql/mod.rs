@@ -254,13 +254,20 @@ fn version_in(product: &Product, told: &str) -> String {
 }
 
 /// Reads an answer to its end.
-fn read<P: Protocol>(mut result: QueryResult<'_, '_, '_, P>, limits: &Limits) -> mysql::Result<Reply> {
+fn read<P: Protocol>(
+    mut result: QueryResult<'_, '_, '_, P>,
+    product: &Product,
+    limits: &Limits,
+) -> mysql::Result<Reply> {
     let columns = result.columns();
     let columns = columns.as_ref();
     if columns.is_empty() {
         return Ok(Reply::Done { changed: result.affected_rows() });
     }
-    let columns = columns.to_vec();
+    let mut columns = columns.to_vec();
+    if product.descriptor.hides_digits {
+        columns = columns.into_iter().map(binary::with_all_digits).collect();
+    }
     let (mut values, mut room) = (Vec::new(), limits.memory_bytes);
     // What is left of the result when it is dropped is read and thrown away.
     for row in result.by_ref() {
@@ -322,7 +329,8 @@ impl Engine for MysqlEngine {
     }
 
     fn execute(&mut self, sql: &str) -> Result<Reply, Trouble> {
-        let answer = self.ask(|conn, limits| read(conn.query_iter(sql)?, limits))?;
+        let product = self.product;
+        let answer = self.ask(|conn, limits| read(conn.query_iter(sql)?, product, limits))?;
         Ok(answer.unwrap_or_else(Reply::Failed))
     }
 
@@ -365,7 +373,8 @@ impl Engine for MysqlEngine {
             [] => Params::Empty,
             values => Params::Positional(values.iter().map(binary::bound).collect()),
         };
-        let answer = self.ask(|conn, limits| read(conn.exec_iter(&statement, values)?, limits))?;
+        let product = self.product;
+        let answer = self.ask(|conn, limits| read(conn.exec_iter(&statement, values)?, product, limits))?;
         Ok(answer.unwrap_or_else(Reply::Failed))
     }
 

@@ -268,12 +268,13 @@ impl Lower<'_> {
         spelled.map(Expr::Literal).ok_or_else(|| format!("the literal {interval}"))
     }
 
-    /// `'…'::UUID` or `[…]::INTEGER[]`, where that is how the dialect spells a value.
+    /// `'…'::UUID`, `CAST('…' AS DATE)` or `[…]::INTEGER[]`, where that is how the dialect spells a value.
     fn spelled_value(&self, expr: &ast::Expr, ty: &ast::DataType) -> Option<Value> {
         match expr {
             ast::Expr::Value(value) => {
                 let ast::Value::SingleQuotedString(text) = &value.value else { return None };
-                self.value_spelled(&format!("'{{}}'::{ty}"), text)
+                let cast = || self.value_spelled(&format!("CAST('{{}}' AS {ty})"), text);
+                self.value_spelled(&format!("'{{}}'::{ty}"), text).or_else(cast)
             }
             ast::Expr::Array(array) if array.elem.iter().all(|item| matches!(item, ast::Expr::Value(_))) => {
                 let items: Vec<String> = array.elem.iter().map(ToString::to_string).collect();
