@@ -73,7 +73,7 @@ impl Bench {
         config.settle()?;
         let tested = Tested::obtain(&config, observer)?;
         let catalog = catalog::obtain(&tested, false, observer)?;
-        let corpus = tempfile::tempdir().context("no directory for what is learned")?;
+        let corpus = tempfile::tempdir().context("cannot create a directory for the corpus")?;
         let task = HuntTask {
             max_cases: config.max_cases,
             stretches: vec![config.stretch(0)],

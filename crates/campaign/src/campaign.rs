@@ -295,7 +295,7 @@ fn prepare(
         other => other.map(|_| None),
     };
     let catalog = catalog.unwrap_or_else(|error| {
-        observer.note(&format!("using few functions: {error:#}"));
+        observer.note(&format!("using only the dialect's own functions: {error:#}"));
         None
     });
     let (mut catalog, mut other_catalog) = (catalog, None);

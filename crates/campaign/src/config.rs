@@ -142,7 +142,7 @@ impl Config {
         self.check_limits()?;
         self.check_shares()?;
         if self.baseline.is_some() && self.reduce.is_none() {
-            bail!("findings are compared with a baseline when they are reduced: leave out --no-reduce");
+            bail!("--baseline compares findings when they are reduced: leave out --no-reduce");
         }
         self.oracles = choose_oracles(&self.oracles, self.against.is_some())?;
         Policy::profile(&self.profile).context("invalid profile")?;

@@ -44,7 +44,7 @@ impl Covered {
         let (binary, code) = source.code()?;
         let map = Map::open(&map)?;
         if !map.is_of(&code) {
-            bail!("{} hunted in another build of {target} than the one that is here", campaign.display());
+            bail!("{} tested another build of {target} than the one on this machine", campaign.display());
         }
         let symbols = Symbols::of(&binary)?;
         let mut seen = vec![Seen::default(); code.functions.len()];

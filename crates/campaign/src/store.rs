@@ -170,10 +170,10 @@ pub(crate) fn read_position(directory: &Path, workers: u64) -> anyhow::Result<Op
     if let Some(Position { next_databases, cases_left }) = &position {
         let shown = path.display();
         if [next_databases.len(), cases_left.len()].iter().any(|count| *count as u64 != workers) {
-            bail!("{shown} is damaged: it is not of {workers} workers");
+            bail!("{shown} is damaged: it does not match {workers} workers");
         }
         if next_databases.iter().any(|database| *database > MOST_DATABASES) {
-            bail!("{shown} is damaged: no campaign comes so far");
+            bail!("{shown} is damaged: no campaign can get that far");
         }
     }
     Ok(position)
@@ -196,7 +196,7 @@ pub fn read_summary(directory: &Path) -> anyhow::Result<Summary> {
     match fs::read(&path) {
         Ok(bytes) => Summary::from_json(&bytes).map_err(|error| anyhow!("{shown} is damaged: {error}")),
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            bail!("{} has no summary yet: no campaign has run in it for long enough", directory.display())
+            bail!("{} has no summary yet: its campaign has not run long enough", directory.display())
         }
         Err(error) => bail!("cannot read {shown}: {error}"),
     }

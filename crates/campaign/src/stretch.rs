@@ -142,7 +142,7 @@ mod tests {
         let unknown = read("auto", &[("JOB_COMPLETION_INDEX", "0")]).unwrap_err();
         assert_eq!(
             unknown,
-            "JOB_COMPLETION_INDEX says which shard this is, but not of how many: --shard auto/8"
+            "JOB_COMPLETION_INDEX says which shard this is, but not how many there are: use --shard auto/8"
         );
         assert!(read("auto", &[]).unwrap_err().starts_with("none of CI_NODE_INDEX, "));
         assert!(read("auto/4", &[("JOB_COMPLETION_INDEX", "4")]).is_err());

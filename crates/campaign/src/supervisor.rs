@@ -543,7 +543,7 @@ impl<'a> Supervisor<'a> {
                 }
             }
             Ok(_) => {}
-            Err(error) => self.observer.note(&format!("using few functions: {error:#}")),
+            Err(error) => self.observer.note(&format!("using only the dialect's own functions: {error:#}")),
         }
     }
 

@@ -10,12 +10,12 @@ Exit codes: 0 nothing found, 1 findings, 2 error.
 Environment:
   DISSENT_CACHE        where engines and their catalogs are kept
                        [default: ~/.cache/dissent]
-  CC                   the C compiler for versions of SQLite [default: cc]
+  CC                   the C compiler that builds SQLite [default: cc]
   PGPASSWORD           the password for postgres:// and cockroachdb://
   MYSQL_PWD            the password for mysql://, mariadb:// and their relatives
   CLICKHOUSE_PASSWORD  the password for clickhouse+http:// and +https://
   NO_COLOR             draw without colours
-  TERM=dumb            print lines instead of drawing";
+  TERM=dumb            print lines instead of the live view";
 
 /// `0.1.0 (bad5abb0c 2026-11-18), SQLite 3.54.1 built in`.
 pub static VERSION: LazyLock<String> = LazyLock::new(|| {
@@ -28,12 +28,12 @@ pub const TARGETS: &str = "\
 Examples:
   dissent hunt                               the bundled SQLite, until Ctrl-C
   dissent hunt sqlite@3.30.1 --time 2m       a version: downloaded once and kept
-  dissent hunt sqlite:path=./libsqlite3.so   a library of your own
+  dissent hunt sqlite:path=./libsqlite3.so   your own library
   dissent hunt duckdb --oracles norec,tlp    the newest DuckDB, some oracles
-  dissent hunt postgres@16                   a private server, gone afterwards
+  dissent hunt postgres@16                   a private server that ends with it
   dissent hunt clickhouse --jobs 4           ClickHouse as a library (chdb)
   dissent hunt mysql://user@host:3306/       your server, in databases that
-                                             Dissent makes and drops
+                                             Dissent creates and drops
   dissent hunt clickhouse+http://host:8123/  a ClickHouse server (also +https)
   dissent hunt --resume dissent-out/sqlite-20261118-012345
 

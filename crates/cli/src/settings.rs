@@ -126,7 +126,7 @@ fn word(value: &Value) -> anyhow::Result<String> {
     match value {
         Value::String(text) => Ok(text.clone()),
         Value::Integer(number) => Ok(number.to_string()),
-        _ => bail!("give a text, a whole number, or a list of them"),
+        _ => bail!("give a string, a whole number, or a list of them"),
     }
 }
 
@@ -206,6 +206,6 @@ mod tests {
         assert_eq!(refusal("hunt = 1"), "'hunt' is a command: write its options below [hunt]");
         assert_eq!(refusal("[hunt]\nno-reduce = 1"), "[hunt] no-reduce: give true or false");
         let value = refusal("[hunt]\njobs = 1.5");
-        assert_eq!(value, "[hunt] jobs: give a text, a whole number, or a list of them");
+        assert_eq!(value, "[hunt] jobs: give a string, a whole number, or a list of them");
     }
 }

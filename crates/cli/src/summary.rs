@@ -90,7 +90,7 @@ fn spent(time: &TimeFigures) -> String {
 fn learned(guide: &GuideFigures) -> String {
     let seen = format!("{} {}", grouped(guide.features), guide.guide.features());
     match guide.kept_what_was_new {
-        true => format!("{seen}; {} kept to be changed", counted(guide.kept, "database")),
+        true => format!("{seen}; {} kept for mutation", counted(guide.kept, "database")),
         false => format!("{seen}, only counted"),
     }
 }
@@ -114,7 +114,7 @@ fn found(summary: &Summary) -> String {
         parts.push(format!("{} not reduced yet", counted(summary.waiting, "likely duplicate")));
     }
     if summary.not_kept > 0 {
-        parts.push(format!("{} more came too fast to be kept", grouped(summary.not_kept)));
+        parts.push(format!("{} more came in too fast to be saved", grouped(summary.not_kept)));
     }
     if summary.unstable > 0 {
         parts.push(format!("{} that vanished on a fresh database", counted(summary.unstable, "difference")));
@@ -173,10 +173,7 @@ fn next(summary: &Summary, directory: &str, target: Option<&str>, page: &mut Pag
     }
     if summary.waiting > 0 {
         let target = target.map(|target| format!(" {}", shell_word(target))).unwrap_or_default();
-        page.command(
-            &format!("dissent hunt{target} --resume {directory}"),
-            "reduces what is left and goes on",
-        );
+        page.command(&format!("dissent hunt{target} --resume {directory}"), "reduces the rest and continues");
     }
     page.command(&format!("dissent stats oracles {directory}"), "what each oracle did");
 }

@@ -42,7 +42,7 @@ fn idle_oracles(summary: &Summary) -> Vec<String> {
         .collect();
     idle.sort_by_key(|(_, checks)| *checks);
     let line = |(name, checks): (&Label, u64)| match checks {
-        0 => format!("{name} never came to a verdict"),
+        0 => format!("{name} never reached a verdict"),
         _ => format!("{name} hardly ran: {} of {}", counted(checks, "check"), grouped(total)),
     };
     idle.into_iter().map(line).collect()
@@ -98,7 +98,7 @@ mod tests {
         let expected = [
             "2 worker failures, such as: exit code 101",
             "only 89.9 % of the statements were valid",
-            "b never came to a verdict",
+            "b never reached a verdict",
             "c hardly ran: 2 checks of 992",
             "a skipped 23.1 % of its cases: no rows",
         ];

@@ -76,7 +76,7 @@ fn a_crash_that_is_not_reduced_says_so() {
     assert!(finding.triage.reduction.is_none());
     let path = only_finding(&directory.path().join("out"));
     let report = std::fs::read_to_string(path.join("report.md")).unwrap();
-    assert!(report.contains("The script is as it was found and not reduced yet."), "{report}");
+    assert!(report.contains("The script is shown as found; it has not been reduced yet."), "{report}");
     let listed = run(dissent(directory.path()).args(["findings", "out"]));
     assert!(listed.stdout.contains("as found"), "{}", listed.stdout);
 }

@@ -156,7 +156,7 @@ fn another_version_is_refused() {
     let file = read_campaign(&path.join("same")).unwrap();
     started_by(&file, &nats.url("tool"), |file| file.dissent_version = "0.0.1".to_string());
     join(path, &nats.url("tool"), "sqlite", "a")
-        .refused_with("Dissent 0.0.1 hunts in the campaign tool, and this is");
+        .refused_with("the campaign tool uses Dissent 0.0.1, and this is");
     started_by(&file, &nats.url("engine"), |file| file.engine_version = "3.0.0".to_string());
     join(path, &nats.url("engine"), "sqlite", "b")
         .refused_with("the campaign engine tests sqlite 3.0.0, not sqlite 3.");
@@ -187,8 +187,8 @@ fn a_full_store_is_said() {
     let filled =
         run(dissent(path).args(["hunt", TARGET, "--join", &nats.url("full"), "--out", "full"]).args(options));
     assert_eq!(filled.code, Some(2), "{}\n{}", filled.stdout, filled.stderr);
-    let full = "the store of the NATS server is full: give JetStream more room";
-    assert!(filled.stderr.contains(&format!("{full}; going on alone")), "{}", filled.stderr);
+    let full = "the NATS server's store is full: give JetStream more space";
+    assert!(filled.stderr.contains(&format!("{full}; continuing alone")), "{}", filled.stderr);
     assert_eq!(filled.stderr.trim_end().lines().last(), Some(format!("dissent: {full}").as_str()));
     let printed: Vec<&str> =
         filled.stdout.lines().filter_map(|line| line.strip_prefix("full/findings/")).collect();

@@ -48,7 +48,7 @@ fn machines_log_in_encrypted_and_with_certificates() {
     let url = format!("tls://localhost:{}/a", nats.port());
     let (ca, other) = (format!("{place}/ca.pem"), format!("{place}/other.pem"));
     join_with(path, &url, "sqlite", "b", &[("NATS_CA", &other)])
-        .refused_with("no encrypted connection to the NATS server at tls://localhost");
+        .refused_with("cannot make an encrypted connection to the NATS server at tls://localhost");
     hunted(&join_with(path, &url, "sqlite", "tls", &[("NATS_CA", &ca)]));
     // One who checks nothing is not let in unencrypted either.
     let plain = format!("nats://127.0.0.1:{}/a", nats.port());
@@ -61,14 +61,14 @@ fn machines_log_in_encrypted_and_with_certificates() {
     let own = [format!("{place}/server.pem"), format!("{place}/server.key"), format!("{place}/other.key")];
     let [certificate, key, other] = &own;
     join_with(path, &url, "sqlite", "d", &[("NATS_CA", &ca)])
-        .refused_with("no encrypted connection to the NATS server at tls://localhost");
+        .refused_with("cannot make an encrypted connection to the NATS server at tls://localhost");
     let without_key = [("NATS_CA", ca.as_str()), ("NATS_CERT", certificate)];
     join_with(path, &url, "sqlite", "d", &without_key).refused_with("NATS_CERT needs NATS_KEY");
     let missing = [("NATS_CA", ca.as_str()), ("NATS_CERT", "missing.pem"), ("NATS_KEY", key)];
     join_with(path, &url, "sqlite", "d", &missing)
         .refused_with("cannot read missing.pem, which NATS_CERT names");
     let wrong = [("NATS_CA", ca.as_str()), ("NATS_CERT", certificate), ("NATS_KEY", other)];
-    join_with(path, &url, "sqlite", "d", &wrong).refused_with("no encrypted connection");
+    join_with(path, &url, "sqlite", "d", &wrong).refused_with("cannot make an encrypted connection");
     assert!(!path.join("d").exists());
     let right = [("NATS_CA", ca.as_str()), ("NATS_CERT", certificate), ("NATS_KEY", key)];
     hunted(&join_with(path, &url, "sqlite", "certificate", &right));

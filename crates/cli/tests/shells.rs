@@ -151,7 +151,7 @@ fn sqlite_runs_the_scripts_and_shows_the_bug() {
     };
     shows(
         &run(&wrong_rows()),
-        &["1. the predicate in WHERE\n0\n", "2. the predicate", "\n1\n", "Expected of query 1: (1)"],
+        &["1. the predicate in WHERE\n0\n", "2. the predicate", "\n1\n", "Expected from query 1: (1)"],
     );
     shows(&run(&prepared("sqlite")), PREPARED);
 }

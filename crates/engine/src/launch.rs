@@ -149,7 +149,9 @@ impl Launch {
         let confinement = Confinement { end, ..Confinement::default() };
         let mut server = match Server::start(command, confinement, &home.path().join("log")) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(self.not_started(format!("it needs {}; install it", self.program.program)));
+                return Err(
+                    self.not_started(format!("it needs {}, which is not installed", self.program.program))
+                );
             }
             started => started.map_err(io)?,
         };

@@ -159,7 +159,9 @@ impl Product {
         let malformed = |reason| EngineError::MalformedAddress { reason, form: self.form_of_address(start) };
         let url = ServerUrl::parse(&format!("{}{rest}", self.name)).map_err(malformed)?;
         if url.database().is_some() && self.descriptor.database.is_none() {
-            return Err(malformed("it names a database, but Dissent only uses databases it creates itself"));
+            return Err(malformed(
+                "it names a database, but Dissent uses only databases that it creates itself",
+            ));
         }
         Ok(Choice::Server(url))
     }

@@ -210,7 +210,7 @@ mod tests {
             ),
             (
                 "mysql://me@host/shop",
-                "invalid server URL (it names a database, but Dissent only uses databases it creates itself): \
+                "invalid server URL (it names a database, but Dissent uses only databases that it creates itself): \
                  use mysql://USER:PASSWORD@HOST:PORT/",
             ),
             (

@@ -60,7 +60,7 @@ impl Tls {
         };
         if is_https(scheme) {
             if mode < Mode::Require {
-                return Err("https is always encrypted: its sslmode is require, verify-ca or verify-full");
+                return Err("https is always encrypted: use sslmode require, verify-ca or verify-full");
             }
         } else if scheme.ends_with("+http") && mode > Mode::Prefer {
             return Err("it is not encrypted: use https, or no sslmode");

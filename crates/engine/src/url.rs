@@ -221,7 +221,7 @@ mod tests {
             ("clickhouse+http://h/?sslmode=require", "it is not encrypted: use https, or no sslmode"),
             (
                 "clickhouse+https://h/?sslmode=prefer",
-                "https is always encrypted: its sslmode is require, verify-ca or verify-full",
+                "https is always encrypted: use sslmode require, verify-ca or verify-full",
             ),
             ("postgres://h/db?options=-c", "its only options are sslmode and sslrootcert"),
             ("postgres://h/db/more", "nothing but options may follow the database"),

@@ -66,7 +66,7 @@ impl Address {
         match (variable("NATS_USER"), variable("NATS_PASSWORD")) {
             (Some(user), Some(password)) => options = options.user_and_password(user, password),
             (None, None) => {}
-            _ => bail!("NATS_USER and NATS_PASSWORD belong together"),
+            _ => bail!("NATS_USER and NATS_PASSWORD must be set together"),
         }
         if let Some(seed) = variable("NATS_NKEY") {
             options = options.nkey(seed);

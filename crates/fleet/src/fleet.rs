@@ -94,7 +94,7 @@ impl Fleet {
         let there: CampaignFile = self.first_wins("file", file)?;
         if file.dissent_version != there.dissent_version {
             bail!(
-                "Dissent {} hunts in the campaign {name}, and this is {}; use the same version, or another campaign",
+                "the campaign {name} uses Dissent {}, and this is {}; use the same version, or another campaign",
                 there.dissent_version,
                 file.dissent_version
             );
@@ -234,10 +234,10 @@ impl Fleet {
             }
             Ok::<_, async_nats::Error>(self.rooms.campaign.get(key).await?)
         })?;
-        let there = there.context("the NATS server lost what it was given")?;
+        let there = there.context("the NATS server lost data that it had accepted")?;
         let name = &self.address.campaign;
         serde_json::from_slice(&there)
-            .with_context(|| format!("another version of Dissent hunts in the campaign {name}"))
+            .with_context(|| format!("the campaign {name} uses another version of Dissent"))
     }
 
     fn block_on<T, E: Into<async_nats::Error>>(
@@ -265,14 +265,14 @@ async fn reach(address: &Address) -> anyhow::Result<Rooms> {
         }
         // A certificate that is not accepted shows when the first bytes are read.
         kind if kind == ConnectErrorKind::Tls || error.to_string().to_lowercase().contains("certificate") => {
-            anyhow!("no encrypted connection to the NATS server at {shown}: {error}")
+            anyhow!("cannot make an encrypted connection to the NATS server at {shown}: {error}")
         }
         _ => anyhow!("cannot reach a NATS server at {shown}: {error}"),
     })?;
     let opened = Rooms::open(jetstream::new(client), &address.campaign).await;
     opened.map_err(|error| match is_full(&error) {
         true => anyhow!("{FULL}"),
-        false => anyhow!("the NATS server at {shown} does not keep anything: is JetStream on? ({error})"),
+        false => anyhow!("the NATS server at {shown} cannot store data: is JetStream enabled? ({error})"),
     })
 }
 

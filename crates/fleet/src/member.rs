@@ -126,7 +126,7 @@ impl Share for Member {
             Some(trouble) => bail!("{trouble}"),
             None if heard.is_err() || !inbox.connected => {
                 bail!(
-                    "the fleet could not be reached in the end; `--resume` with `--join` sends what it has not heard"
+                    "could not reach the fleet at the end; `--resume` with `--join` sends what it has not received"
                 )
             }
             None => Ok(()),

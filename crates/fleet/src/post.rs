@@ -161,7 +161,7 @@ impl Post {
         }
         let was = std::mem::replace(&mut open(&self.inbox).connected, connected);
         if was && !connected {
-            self.note("lost the connection to the fleet; going on alone");
+            self.note("lost the connection to the fleet; continuing alone");
         }
         connected
     }
@@ -344,9 +344,7 @@ impl Post {
         }
         let _ = self.rooms.jetstream.client().flush().await;
         if !self.unsent.is_empty() {
-            open(&self.inbox)
-                .trouble
-                .get_or_insert_with(|| "the fleet did not hear of everything".to_string());
+            open(&self.inbox).trouble.get_or_insert_with(|| "some data did not reach the fleet".to_string());
         }
     }
 }
@@ -393,12 +391,12 @@ fn complain(inbox: &SharedInbox, error: &async_nats::Error) {
         let mut inbox = open(inbox);
         if inbox.trouble.is_none() {
             inbox.trouble = Some(FULL.to_string());
-            inbox.arrivals.push(Arrival::Note(format!("{FULL}; going on alone")));
+            inbox.arrivals.push(Arrival::Note(format!("{FULL}; continuing alone")));
         }
     }
 }
 
-pub const FULL: &str = "the store of the NATS server is full: give JetStream more room";
+pub const FULL: &str = "the NATS server's store is full: give JetStream more space";
 
 /// Whether the server has no room for more.
 pub fn is_full(error: &async_nats::Error) -> bool {

@@ -50,7 +50,7 @@ impl Process {
         confinement(place, &memory).apply(&mut command);
         let mut child = command.spawn().context("cannot start a worker process")?;
         let input = child.stdin.take();
-        let events = child.stdout.take().context("a worker has no standard output")?;
+        let events = child.stdout.take().context("a worker process has no standard output")?;
         let watch = StallWatch::new();
         let mut process = Process { child, input, journal, stderr, watch, killed: None, trouble: None };
         process.send(&Job {

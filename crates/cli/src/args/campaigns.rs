@@ -19,25 +19,25 @@ pub struct BenchArgs {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "norec")]
     pub oracles: Vec<String>,
 
-    /// Where all randomness starts
+    /// The random seed
     #[arg(long, value_name = "NUMBER", default_value = "1")]
     pub seed: u64,
 
-    /// How many cases one round hunts through
+    /// How many cases each round runs
     #[arg(long, value_name = "N", default_value = "40000", value_parser = clap::value_parser!(u64).range(1..))]
     pub cases: u64,
 
-    /// How many rounds, hunt and bare API in turn; a noisy machine wants more
+    /// How many rounds, alternating between hunt and bare API; use more on a noisy machine
     #[arg(long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u32).range(1..))]
     pub rounds: u32,
 
-    /// Compare with another build of Dissent instead: hunts of this and of that program, one after the other in each
-    /// round, with everything that they start counted
+    /// Compare with another build of Dissent instead: hunts of this program and of that one, alternating in each
+    /// round, counting every process that they start
     #[arg(long, value_name = "PROGRAM", group = "turns", conflicts_with_all = ["cases", "coverage", "costs"])]
     pub against: Option<PathBuf>,
 
     /// Measure what joining a fleet costs instead: hunts as the only machine of a campaign nats://HOST/CAMPAIGN-ROUND, and
-    /// hunts without a fleet, one after the other in each round
+    /// hunts without a fleet, alternating in each round
     #[arg(long, value_name = "URL", group = "turns", conflicts_with_all = ["cases", "coverage", "costs"])]
     pub join: Option<String>,
 
@@ -49,11 +49,11 @@ pub struct BenchArgs {
     #[arg(long, value_name = "GUIDE", requires = "turns")]
     pub guide: Option<GuideName>,
 
-    /// Print what statements and subjects of each oracle cost on this engine, as a dialect's file keeps it (`[costs]`)
+    /// Print what each oracle's statements and subjects cost on this engine, in the format of a dialect's file (`[costs]`)
     #[arg(long, conflicts_with = "coverage")]
     pub costs: bool,
 
-    /// Compare hunts that count code coverage with hunts that do not instead, one after the other in each round
+    /// Instead, compare hunts that count code coverage with hunts that do not, alternating in each round
     #[arg(long, group = "turns", conflicts_with = "cases")]
     pub coverage: bool,
 }
@@ -68,11 +68,11 @@ pub struct ServeArgs {
     #[arg(long, value_name = "nats://HOST/CAMPAIGN", conflicts_with = "campaigns")]
     pub join: Option<String>,
 
-    /// The port to listen on; 0 for any free one
+    /// The port to listen on, or 0 for any free port
     #[arg(long, value_name = "N", default_value = "8765")]
     pub port: u16,
 
-    /// The address to listen on; whoever can reach it can read the campaign
+    /// The address to listen on; anyone who can reach it can read the campaign
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     pub address: IpAddr,
 }
@@ -104,7 +104,7 @@ pub enum StatsTable {
         #[arg(value_name = "CAMPAIGN")]
         campaigns: Vec<PathBuf>,
     },
-    /// How valid and how wide the statements of campaigns were
+    /// How many statements of campaigns were valid, and how much of SQL they covered
     Validity {
         /// Directories of campaigns that ended
         #[arg(required = true, value_name = "CAMPAIGN")]
@@ -112,7 +112,7 @@ pub enum StatsTable {
     },
     /// How often each choice of the generator was drawn, and what was never drawn
     Drawn {
-        /// Directories of campaigns that ended; without any, all choices with their weights
+        /// Directories of campaigns that ended; without any, list all choices with their weights
         #[arg(value_name = "CAMPAIGN")]
         campaigns: Vec<PathBuf>,
     },
@@ -123,23 +123,23 @@ pub enum StatsTable {
         #[arg(required = true, value_name = "CAMPAIGN")]
         campaigns: Vec<PathBuf>,
     },
-    /// How much of the engine's code or plans campaigns had seen when
+    /// How much of the engine's code or plans campaigns had seen over time
     Growth {
         /// Directories of campaigns that ended and had a guide
         #[arg(required = true, value_name = "CAMPAIGN")]
         campaigns: Vec<PathBuf>,
 
-        /// Also draw it: the file to write (SVG)
+        /// Also write a chart (SVG) to this file
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
-    /// Which functions of the engine a hunt with --guide coverage reached, by groups; what it missed most comes first
+    /// Which functions of the engine a hunt with --guide coverage reached, by group, starting with the groups it missed most
     Coverage {
         /// The directory of the campaign
         #[arg(value_name = "CAMPAIGN")]
         campaign: PathBuf,
 
-        /// The library that was hunted in, if it was one by its path
+        /// The library that was tested, if it was given by path
         #[arg(long, value_name = "TARGET")]
         target: Option<String>,
 
@@ -147,14 +147,14 @@ pub enum StatsTable {
         #[arg(long, value_name = "NAME")]
         group: Option<String>,
     },
-    /// How small findings became and what that took, and how well signatures tell bugs apart that have different
-    /// histories (see `dissent bisect`), over every example that is kept
+    /// How small findings became and how long that took, and how well signatures tell apart bugs with different
+    /// histories (see `dissent bisect`), over every example kept
     Reduction {
         /// The directories of campaigns [default: the newest one in dissent-out]
         #[arg(value_name = "CAMPAIGN")]
         campaigns: Vec<PathBuf>,
     },
-    /// Which oracles catch known bugs: each script that says in its header which version fails is run on that
+    /// Which oracles catch known bugs: run each script whose header says which version fails on that
     /// version and on the newest
     KnownBugs {
         /// Scripts, or directories of them
@@ -202,7 +202,7 @@ pub enum FleetAction {
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
 
-        /// Keep the campaign in this directory as well; must not exist or be empty
+        /// Also keep the campaign in this directory; must be new or empty
         #[arg(long, value_name = "DIR")]
         keep: Option<PathBuf>,
     },
@@ -220,7 +220,7 @@ pub struct MergeArgs {
     #[arg(required = true, value_name = "DIR")]
     pub campaigns: Vec<PathBuf>,
 
-    /// The directory for the new campaign; must not exist or be empty
+    /// The directory for the new campaign; must be new or empty
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
 }

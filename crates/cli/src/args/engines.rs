@@ -15,18 +15,18 @@ pub enum EnginesAction {
         /// The engine: sqlite, duckdb, postgres, …
         engine: String,
     },
-    /// Obtain engines now, so that hunts need no network: duckdb@1.5.6 postgres@16
+    /// Download and install engines now, so that hunts need no network: duckdb@1.5.6 postgres@16
     Install {
         #[arg(required = true, value_name = "TARGET")]
         targets: Vec<String>,
     },
-    /// Look for versions that are newer than all known ones, and install them: what `postgres` means from then on
+    /// Look for versions newer than all known ones and install them; from then on, `postgres` means the newest one
     Update {
-        /// The engines to update: postgres, duckdb, …; without any, those that are installed
+        /// The engines to update: postgres, duckdb, … [default: all that are installed]
         #[arg(value_name = "ENGINE")]
         engines: Vec<String>,
     },
-    /// Show the functions and operators of an engine, which is probed once
+    /// Show the functions and operators of an engine, probing it if that has not been done
     Probe {
         /// The database to probe: sqlite, duckdb@1.5.6, postgres@16
         target: String,
@@ -39,7 +39,7 @@ pub enum EnginesAction {
         #[arg(long)]
         list: bool,
     },
-    /// Remove engines that were obtained: sqlite@3.30.1
+    /// Remove installed engines: sqlite@3.30.1
     Remove {
         #[arg(required = true, value_name = "ENGINE@VERSION")]
         targets: Vec<String>,
@@ -56,8 +56,8 @@ pub struct CleanArgs {
     #[arg(long)]
     pub yes: bool,
 
-    /// Drop also what was made on other machines, or before this one was restarted: make sure that no hunt of theirs
-    /// is running
+    /// Also drop databases created from other machines, or before this one was restarted; make sure that no such hunt
+    /// is still running
     #[arg(long)]
     pub elsewhere: bool,
 }
@@ -67,7 +67,7 @@ pub struct ShellArgs {
     /// The database: sqlite@3.30.1, duckdb, postgres@16, mariadb
     ///
     /// SQL is read from standard input and runs in a scratch database that is gone when the shell ends. A finding's
-    /// repro.sql runs as it is: dissent shell sqlite@3.30.1 < repro.sql
+    /// repro.sql runs unchanged: dissent shell sqlite@3.30.1 < repro.sql
     #[arg(value_name = "TARGET")]
     pub target: String,
 }

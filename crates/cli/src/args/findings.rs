@@ -13,7 +13,7 @@ use crate::numbers::duration;
 
 #[derive(Debug, clap::Args)]
 pub struct ReplayArgs {
-    /// The finding: its directory, its finding.json, or its name if the newest campaign has it
+    /// The finding: its directory, its finding.json, or its name if it is in the newest campaign
     #[arg(value_name = "DIR", value_parser = finding_path)]
     pub finding: PathBuf,
 
@@ -21,11 +21,11 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "TARGET")]
     pub target: Option<String>,
 
-    /// Another version to compare with, of a finding of class changed [default: the one it was compared with]
+    /// For a finding of class changed: another version to compare with [default: the one it was compared with]
     #[arg(long, value_name = "TARGET")]
     pub against: Option<String>,
 
-    /// Another version of the same engine to judge by: exit 0 if it fails there, too
+    /// Another version of the same engine, as a baseline: exit 0 if the finding fails there, too
     #[arg(long, value_name = "TARGET")]
     pub baseline: Option<String>,
 
@@ -35,7 +35,7 @@ pub struct ReplayArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct ReduceArgs {
-    /// The finding: its directory, its finding.json, or its name if the newest campaign has it; or a campaign's
+    /// The finding: its directory, its finding.json, or its name if it is in the newest campaign; or a campaign's
     /// directory, for all of its findings
     ///
     /// Its finding.json, repro.sql and report.md are rewritten; original.sql and finding.original.json
@@ -47,7 +47,7 @@ pub struct ReduceArgs {
     #[arg(long, value_name = "TARGET")]
     pub target: Option<String>,
 
-    /// Another version to compare with, of a finding of class changed [default: the one it was compared with]
+    /// For a finding of class changed: another version to compare with [default: the one it was compared with]
     #[arg(long, value_name = "TARGET")]
     pub against: Option<String>,
 
@@ -65,33 +65,33 @@ pub struct ReduceArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct BisectArgs {
-    /// The finding: its directory, its finding.json, or its name if the newest campaign has it; or a campaign's
+    /// The finding: its directory, its finding.json, or its name if it is in the newest campaign; or a campaign's
     /// directory, for all of its findings
     ///
-    /// What is learned is written to each of them and its report.md. The findings of a campaign are sorted anew by
-    /// it: examples of one bug that have different versions become bugs of their own, and bugs that came and went
-    /// together and need the same become one.
+    /// The results are written to each finding and its report.md. The findings of a campaign are then regrouped:
+    /// examples of one bug that affect different versions become separate bugs, and bugs that appeared and disappeared
+    /// together and need the same features become one.
     #[arg(value_name = "DIR", value_parser = finding_path)]
     pub finding: PathBuf,
 
-    /// The versions to look at: 3.20.0..3.34.0, 3.20.0.., ..3.34.0 [default: all that can be obtained]
+    /// The versions to check: 3.20.0..3.34.0, 3.20.0.., ..3.34.0 [default: all that are available]
     #[arg(long, value_name = "A..B")]
     pub versions: Option<String>,
 
-    /// Look only at versions that are on this machine; obtain nothing
+    /// Check only installed versions; download nothing
     #[arg(long)]
     pub installed: bool,
 
-    /// Look at builds of your own instead: a directory of them, or a command that lists revisions, the oldest
-    /// first, and builds the one it is given, saying in its last line where
+    /// Check your own builds instead: a directory of them, or a command that lists revisions, oldest
+    /// first, and builds the one it is given, printing its path on the last line
     #[arg(long, value_name = "DIR|COMMAND", conflicts_with_all = ["versions", "installed"])]
     pub builds: Option<String>,
 
-    /// Another version to compare with, of findings of class changed [default: the one they were compared with]
+    /// For findings of class changed: another version to compare with [default: the one they were compared with]
     #[arg(long, value_name = "TARGET")]
     pub against: Option<String>,
 
-    /// How many versions to check side by side [default: the number of cores]
+    /// How many versions to check in parallel [default: the number of cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub jobs: Option<u32>,
 
@@ -105,11 +105,11 @@ pub struct ReportArgs {
     #[arg(value_name = "DIR", value_parser = finding_path)]
     pub directories: Vec<PathBuf>,
 
-    /// The form
+    /// The format
     #[arg(long, value_name = "FORMAT", default_value = "markdown")]
     pub format: Format,
 
-    /// First replay each finding on the newest version of its engine; its report then says whether that fails too
+    /// First replay each finding on the newest version of its engine; the report then says whether it fails there, too
     #[arg(long)]
     pub check_newest: bool,
 
@@ -162,23 +162,23 @@ pub struct KnownArgs {
     #[command(subcommand)]
     pub action: Option<KnownAction>,
 
-    /// Show only what is known of this engine: mariadb
+    /// Show only entries for this engine, such as mariadb
     pub engine: Option<String>,
 
-    /// Directories or files of known bugs, beside those built in and ./known
+    /// Directories or files of known bugs, in addition to the built-in ones and ./known
     #[arg(long, value_name = "PATH")]
     pub known: Vec<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum KnownAction {
-    /// Write an entry for a reduced finding: hunts count it from then on and no longer report it
+    /// Add an entry for a reduced finding: from then on, hunts count it but do not report it
     Add {
-        /// The finding: its directory, its finding.json, or its name if the newest campaign has it
+        /// The finding: its directory, its finding.json, or its name if it is in the newest campaign
         #[arg(value_name = "FINDING", value_parser = finding_path)]
         finding: PathBuf,
 
-        /// What is wrong and which arm is, or why it is accepted
+        /// What is wrong and in which arm, or why it is accepted
         #[arg(long)]
         reason: String,
 
@@ -186,7 +186,7 @@ pub enum KnownAction {
         #[arg(long, value_name = "URL")]
         link: Option<String>,
 
-        /// A behaviour that is not going to change, rather than a bug
+        /// Mark it as accepted behaviour that will not change, rather than a bug
         #[arg(long)]
         accepted: bool,
 
@@ -198,20 +198,20 @@ pub enum KnownAction {
         #[arg(long, value_name = "FILE")]
         file: Option<PathBuf>,
     },
-    /// Check the finding of each entry again on the newest version, and name the entries that no longer fail
+    /// Check the finding of each entry again on the newest version, and list the entries that no longer fail
     Check {
-        /// Check only what is known of this engine: mariadb
+        /// Check only entries for this engine, such as mariadb
         engine: Option<String>,
 
         /// Check on this version or build instead of the newest version
         #[arg(long, value_name = "TARGET", requires = "engine")]
         target: Option<String>,
 
-        /// Directories or files of known bugs, beside those built in and ./known
+        /// Directories or files of known bugs, in addition to the built-in ones and ./known
         #[arg(long, value_name = "PATH")]
         known: Vec<PathBuf>,
 
-        /// Remove entries that no longer fail, if they are not built in
+        /// Remove entries that no longer fail, unless they are built in
         #[arg(long)]
         prune: bool,
 
@@ -226,7 +226,7 @@ pub struct FindingsArgs {
     #[arg(value_name = "DIR")]
     pub campaigns: Vec<PathBuf>,
 
-    /// How to print the list
+    /// The format of the list
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: SummaryFormat,
 

@@ -18,16 +18,16 @@ use crate::verbosity;
 #[derive(Debug, clap::Args)]
 #[command(after_help = TARGETS)]
 pub struct HuntArgs {
-    /// The database to test: an engine, a version of it, a library, the URL of a server [default: sqlite]
+    /// The database to test: an engine, a version, a library, or the URL of a server [default: sqlite]
     pub target: Option<String>,
 
-    /// Another version of the same engine: the same statements run there, and what it answers differently is reported as
+    /// Another version of the same engine, to compare with: run the same statements on it, and report different answers as
     /// changed. Uses the oracle `versions` alone unless --oracles names others
     #[arg(long, value_name = "TARGET")]
     pub against: Option<String>,
 
-    /// Another version of the same engine to judge by: what it shows as well is listed as known, and only what it does
-    /// not show is a reason to exit with 1
+    /// Another version of the same engine, as a baseline: list findings that it also shows as known, and exit with 1 only
+    /// for findings that it does not show
     #[arg(long, value_name = "TARGET")]
     pub baseline: Option<String>,
 
@@ -35,7 +35,7 @@ pub struct HuntArgs {
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     time: Option<Duration>,
 
-    /// Stop when the workers, with the servers that they started, have used this much processor time: for comparisons on
+    /// Stop when the workers and the servers they started have used this much processor time, for comparisons on
     /// a busy machine
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     cpu_time: Option<Duration>,
@@ -44,8 +44,8 @@ pub struct HuntArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     jobs: Option<u32>,
 
-    /// Where all randomness starts; the same seed gives the same databases and queries. The first hunt of a version
-    /// then waits until its functions are probed [default: random]
+    /// The random seed; the same seed gives the same databases and queries. The first hunt of a version
+    /// then waits until the functions of that version are probed [default: random]
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
 
@@ -63,12 +63,12 @@ pub struct HuntArgs {
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     oracles: Option<Vec<String>>,
 
-    /// The directory for findings; must not exist or be empty [default: dissent-out/TARGET-TIME]
+    /// The directory for findings; must be new or empty [default: dissent-out/TARGET-TIME]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
-    /// Resume the campaign in this directory, killed or ended, with all its options, behind the databases it has
-    /// visited (name the target again if its address holds a password: that is not kept)
+    /// Resume the campaign in this directory, killed or ended, with all its options, after the databases it has already
+    /// visited (name the target again if its address contains a password, which is not stored)
     #[arg(long, value_name = "DIR", conflicts_with_all = ["jobs", "seed", "shard", "max_databases", "oracles", "out", "max_cases", "log_statements", "no_reduce", "reduce_checks", "keep_duplicates", "no_error_validation", "guide", "count_coverage", "seeds", "seeds_only", "profile"])]
     pub resume: Option<PathBuf>,
 
@@ -84,12 +84,12 @@ pub struct HuntArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_databases: Option<u64>,
 
-    /// Take every error of one arm only for a finding, without asking whether the other was merely spared it: to
-    /// see what error validation is worth
+    /// Report every error that only one arm raises, without checking whether the other arm merely avoided it; use this to
+    /// measure what error validation is worth
     #[arg(long)]
     no_error_validation: bool,
 
-    /// Keep findings as they are found; neither reduce them nor tell which of them are one bug
+    /// Keep findings as they are found: do not reduce them or group them into bugs
     #[arg(long)]
     no_reduce: bool,
 
@@ -97,30 +97,30 @@ pub struct HuntArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     reduce_checks: Option<u64>,
 
-    /// Keep every example of a bug, in duplicates/, not only the smallest
+    /// Keep every example of a bug in duplicates/, not only the smallest
     #[arg(long)]
     keep_duplicates: bool,
 
-    /// What to learn from: shapes of plans, on every engine; code coverage, on engines that Dissent starts itself; or
-    /// nothing. What shows something new is kept, and other databases are made of it by changing it [default: plan; on
-    /// SQLite none, which finds more in the same time, unless there are seeds]
+    /// What to learn from: plan shapes, on every engine; code coverage, on engines that Dissent starts itself; or
+    /// nothing. Databases that show something new are kept, and mutated to make others [default: plan; on
+    /// SQLite none unless there are seeds, because it finds more in the same time]
     #[arg(long, value_name = "GUIDE")]
     guide: Option<GuideName>,
 
-    /// Count code coverage though nothing is learned from it, to compare (with --guide none)
+    /// Count code coverage without learning from it, for comparison (with --guide none)
     #[arg(long)]
     count_coverage: bool,
 
-    /// Scripts to start from (.sql, .test, .slt, .tcl, .jsonl), or directories of them: databases are made by
-    /// changing what they build and ask. `built-in` stands for the scripts that come with Dissent for this database
+    /// Scripts to start from (.sql, .test, .slt, .tcl, .jsonl), or directories of them; the hunt mutates the databases
+    /// and queries in them. `built-in` stands for the scripts that come with Dissent for this database
     #[arg(long, value_name = "PATH|built-in")]
     seeds: Vec<PathBuf>,
 
-    /// Draw no database anew: make all of them from seeds
+    /// Generate no databases from scratch: make all of them from seeds
     #[arg(long, requires = "seeds")]
     seeds_only: bool,
 
-    /// Directories or files of known bugs and accepted behaviours, beside those built in and ./known
+    /// Directories or files of known bugs and accepted behaviours, in addition to the built-in ones and ./known
     #[arg(long, value_name = "PATH")]
     known: Vec<PathBuf>,
 
@@ -128,15 +128,15 @@ pub struct HuntArgs {
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
 
-    /// Print lines instead of drawing on the terminal
+    /// Print lines instead of the live view
     #[arg(long)]
     plain: bool,
 
-    /// How to print the summary; with json it alone goes to standard output
+    /// The format of the summary; with json, only the summary goes to standard output
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub summary: SummaryFormat,
 
-    /// Write the bugs that are not known to this file when the hunt ends, as JUnit XML
+    /// Write the new bugs to this file as JUnit XML when the hunt ends
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
 
@@ -240,7 +240,7 @@ pub enum GuideName {
 
 #[derive(Debug, clap::Args)]
 pub struct CheckArgs {
-    /// Scripts (.sql, dumps, sqllogictest's and SQLite's .test, .tcl), directories of them, or - for standard input
+    /// Scripts (.sql, dumps, .test and .tcl of sqllogictest and SQLite), directories of them, or - for standard input
     #[arg(required = true, value_name = "SCRIPT")]
     pub scripts: Vec<PathBuf>,
 
@@ -248,13 +248,13 @@ pub struct CheckArgs {
     #[arg(long, value_name = "TARGET", default_value = DEFAULT_TARGET)]
     pub target: String,
 
-    /// Another version of the same engine: every query is asked there, too, and what it answers differently is reported
+    /// Another version of the same engine, to compare with: run every query on it, too, and report different answers
     /// as changed. Uses the oracle `versions` alone unless --oracles names others
     #[arg(long, value_name = "TARGET")]
     pub against: Option<String>,
 
-    /// Another version of the same engine to judge by: what it shows as well is listed as known, and only what it does
-    /// not show is a reason to exit with 1
+    /// Another version of the same engine, as a baseline: list findings that it also shows as known, and exit with 1 only
+    /// for findings that it does not show
     #[arg(long, value_name = "TARGET", requires = "out")]
     pub baseline: Option<String>,
 
@@ -262,11 +262,11 @@ pub struct CheckArgs {
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     oracles: Option<Vec<String>>,
 
-    /// Keep what was found in this directory, reduced, as a hunt does; must not exist or be empty
+    /// Save findings in this directory, reduced, as a hunt does; must be new or empty
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
-    /// Directories or files of known bugs and accepted behaviours, beside those built in and ./known
+    /// Directories or files of known bugs and accepted behaviours, in addition to the built-in ones and ./known
     #[arg(long, value_name = "PATH", requires = "out")]
     pub known: Vec<PathBuf>,
 

@@ -19,28 +19,28 @@ pub use self::hunt::*;
 use crate::help::{EXIT_CODES, MORE, VERSION};
 use crate::numbers::duration;
 
-/// Finds logic bugs in SQL databases: queries that return a wrong answer and say nothing.
+/// Finds logic bugs in SQL databases: queries that silently return a wrong result.
 #[derive(Debug, Parser)]
 #[command(name = "dissent", version = VERSION.as_str(), max_term_width = 100, after_help = EXIT_CODES, after_long_help = MORE)]
 pub struct Args {
-    /// Print results and errors only
+    /// Print only results and errors
     #[arg(short, long, global = true, conflicts_with = "verbose", display_order = 901)]
     pub quiet: bool,
 
-    /// Print more: what becomes of every finding
+    /// Print more, such as what happens to each finding
     #[arg(short, long, global = true, display_order = 902)]
     pub verbose: bool,
 
     /// Read settings from this file instead of ./dissent.toml
     ///
-    /// It has a table per command with its options by their long names, as in
+    /// It has one table per command, with options under their long names:
     ///
     ///     [hunt]
     ///     target = "duckdb"
     ///     time = "10m"
     ///     oracles = ["norec", "tlp"]
     ///
-    /// What is typed wins.
+    /// Options on the command line override the file.
     #[arg(long, global = true, value_name = "FILE", verbatim_doc_comment, display_order = 903)]
     pub config: Option<PathBuf>,
 
@@ -52,39 +52,39 @@ pub struct Args {
 pub enum Command {
     /// Test a database with random queries until Ctrl-C or --time
     Hunt(Box<HuntArgs>),
-    /// Check your own scripts: every query in them is asked in every way that the oracles know
+    /// Check your own scripts: give every query in them to every oracle that can use it
     Check(CheckArgs),
-    /// Check a finding again: exit 1 if it still fails, 0 if it no longer does, 2 if that cannot be told
+    /// Check a finding again: exit 1 if it still fails, 0 if it no longer does, 2 if Dissent cannot tell
     Replay(ReplayArgs),
-    /// Make a finding small: exit 1 if it fails (and is now as small as it gets), 0 if it no longer does
+    /// Reduce a finding: exit 1 if it still fails (it is then as small as Dissent can make it), 0 if it no longer does
     Reduce(ReduceArgs),
-    /// Date a finding: between which released versions it appeared and vanished
+    /// Bisect a finding: find the releases in which it appeared and disappeared
     Bisect(BisectArgs),
     /// List the bugs of a campaign: exit 1 if there are any
     Findings(FindingsArgs),
-    /// Look at machines that hunt together, or stop them
+    /// Show or stop machines that hunt together
     Fleet(FleetArgs),
-    /// Make one campaign of several, from shards or several machines: exit 1 if they have bugs
+    /// Merge campaigns from several shards or machines into one: exit 1 if they have bugs
     Merge(MergeArgs),
-    /// Write findings as a web page, or in a form that other tools read
+    /// Write findings as a web page or in a format that other tools read
     Report(ReportArgs),
-    /// Serve a campaign as a web page that follows it while it runs, with metrics for Prometheus
+    /// Serve a campaign as a live web page, with Prometheus metrics
     Serve(ServeArgs),
-    /// A prompt for SQL on any version of any engine, over a scratch database
+    /// Open an SQL prompt on any version of any engine, in a scratch database
     Shell(ShellArgs),
-    /// List what is known of an engine's bugs and behaviours, or add a finding to it
+    /// List known bugs and accepted behaviours of an engine, or add a finding to them
     Known(KnownArgs),
     /// List, install or remove engines
     Engines(EnginesArgs),
-    /// List the databases that Dissent left on a server when it was killed, and drop them
+    /// List and drop the databases that Dissent left on a server when it was killed
     Clean(CleanArgs),
-    /// List the oracles: the ways to ask one question twice
+    /// List the oracles: the ways to ask the same question twice
     Oracles,
-    /// Print tables of what campaigns, reductions and oracles achieve
+    /// Print tables about campaigns, reductions and oracles
     Stats(StatsArgs),
-    /// Measure what Dissent itself costs: a hunt's statements against the same ones through the bare C API
+    /// Measure the overhead of Dissent: a hunt's statements against the same statements through the bare C API
     Bench(BenchArgs),
-    /// Print a script that completes commands and options in a shell
+    /// Print a shell completion script
     Completions {
         /// The shell
         shell: clap_complete::Shell,
@@ -120,11 +120,11 @@ fn set<T: Clone>(option: &mut T, typed: &Option<T>) {
 /// What a worker process may use.
 #[derive(Debug, clap::Args)]
 pub struct LimitArgs {
-    /// A statement that runs longer than this hangs, which is a finding (at least 3s) [default: 10s]
+    /// A statement that runs longer than this counts as a hang, which is a finding (at least 3s) [default: 10s]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     hang_limit: Option<Duration>,
 
-    /// The address space of a worker process in MiB
+    /// The address space limit of a worker process, in MiB
     #[arg(long, hide = true, value_name = "MIB")]
     worker_memory: Option<u64>,
 }

@@ -36,7 +36,7 @@ pub fn run(args: CheckArgs) -> anyhow::Result<u8> {
         None => {
             check.findings.iter().for_each(|found| show(found, &check, &mut out));
             if !check.findings.is_empty() {
-                out.push_str("\nnot reduced; --out DIR keeps what is found, reduced to what is needed\n");
+                out.push_str("\nnot reduced; use --out DIR to reduce and save findings\n");
             }
             !check.findings.is_empty()
         }
@@ -44,7 +44,7 @@ pub fn run(args: CheckArgs) -> anyhow::Result<u8> {
     std::io::stdout().write_all(plain(&out).as_bytes())?;
     // Nothing found because nothing was asked is not a clean bill.
     if !found && check.read.iter().flatten().all(|read| read.queries.is_empty()) {
-        bail!("nothing was checked: there is no query in the scripts that Dissent understands");
+        bail!("nothing was checked: Dissent understands no query in the scripts");
     }
     Ok(if found { crate::FOUND } else { crate::NOTHING_FOUND })
 }

@@ -42,7 +42,7 @@ fn state(owner: Owner) -> String {
     match owner {
         Owner::This | Owner::Ended => "left behind".to_string(),
         Owner::Running(process) => format!("in use by process {process}"),
-        Owner::Elsewhere => "made on another machine, or before this one was restarted".to_string(),
+        Owner::Elsewhere => "created from another machine, or before this one was restarted".to_string(),
     }
 }
 

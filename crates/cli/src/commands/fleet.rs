@@ -61,7 +61,7 @@ fn in_fleet(args: &HuntArgs, mut config: Config, fleet: &Fleet) -> anyhow::Resul
     args.fill(&mut joined)?;
     if let Some((option, ours, theirs)) = joined.common()?.difference(&common) {
         bail!(
-            "the fleet's campaign has {option} = {theirs}, not {ours}; leave that to it, or start another campaign"
+            "the fleet's campaign has {option} = {theirs}, not {ours}; leave out the option, or start another campaign"
         );
     }
     Ok(joined)
@@ -146,7 +146,10 @@ fn report(fleet: &Fleet, out: Option<&Path>, keep: Option<&Path>) -> anyhow::Res
 }
 
 fn scratch() -> anyhow::Result<TempDir> {
-    tempfile::Builder::new().prefix("dissent-fleet-").tempdir().context("no directory for the campaign")
+    tempfile::Builder::new()
+        .prefix("dissent-fleet-")
+        .tempdir()
+        .context("cannot create a directory for the campaign")
 }
 
 /// A fleet's campaign as a directory that follows it.

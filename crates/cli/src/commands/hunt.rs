@@ -42,7 +42,9 @@ pub fn run(args: HuntArgs) -> anyhow::Result<u8> {
     match outcome.trouble {
         Some(error) => Err(error),
         // Nothing found because nothing was compared is not a clean bill.
-        None if checks == 0 && !found => bail!("no check was made; give the hunt more time or other oracles"),
+        None if checks == 0 && !found => {
+            bail!("nothing was checked; give the hunt more time or other oracles")
+        }
         None => Ok(if found { crate::FOUND } else { crate::NOTHING_FOUND }),
     }
 }

@@ -87,13 +87,13 @@ fn obtain_for(
         None => (finding.target.as_str(), target_in_file(&finding.target)?),
     };
     if target.dialect() != finding.dialect {
-        bail!("the finding is in the dialect of {}, which {target} does not speak", finding.dialect);
+        bail!("the finding is in {}'s dialect, which {target} does not speak", finding.dialect);
     }
     let mut config = limits.config(named);
     config.against = match (against, &finding.triage.against) {
         (Some(typed), Some(_)) => Some(typed.to_string()),
         (Some(_), None) => {
-            bail!("the finding does not compare two versions, so --against says nothing about it")
+            bail!("the finding does not compare two versions, so --against does not apply to it")
         }
         (None, Some(written)) => Some(target_in_file(&written.target)?.to_string()),
         (None, None) => None,

@@ -141,7 +141,7 @@ impl Shell {
     /// The value is an expression of the engine's, in double quotes if it has blanks or quotes in it.
     fn bind(&mut self, name: &str, value: &str, out: &mut impl Write) -> anyhow::Result<()> {
         let Some(number) = name.strip_prefix('?').and_then(|number| number.parse().ok()) else {
-            return self.fail(out, &format!("parameters have numbers here: ?1, not {name}"));
+            return self.fail(out, &format!("use numbered parameters here: ?1, not {name}"));
         };
         let quoted = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
         let text = match quoted {

@@ -295,8 +295,8 @@ fn report(frame: &mut Frame, area: Rect, page: &Page, theme: Theme) {
 fn footer(frame: &mut Frame, area: Rect, model: &Model, theme: Theme) {
     let keys = match (&model.page, model.figures.phase) {
         (Some(_), _) => "↑↓ scroll  esc back",
-        (None, Phase::Stopping | Phase::Reducing) => "finishing what was found  q leave at once",
-        (None, Phase::Paused | Phase::Pausing) => "p go on  ↑↓ select  enter report  q quit",
+        (None, Phase::Stopping | Phase::Reducing) => "finishing findings  q leave now",
+        (None, Phase::Paused | Phase::Pausing) => "p resume  ↑↓ select  enter report  q quit",
         (None, Phase::Hunting) => "p pause  ↑↓ select  enter report  q quit",
     };
     let width = usize::from(area.width);

@@ -113,7 +113,7 @@ impl<'a> Confinement<'a> {
         let confines = &self.dialect.confines;
         let shared = self.place == Place::SharedServer;
         let Some(mut signs) = signs(text, self.dialect) else {
-            return shared.then(|| "it cannot be taken apart into words".to_string());
+            return shared.then(|| "it cannot be split into words".to_string());
         };
         if shared && let Some(why) = unclear(text, &signs, confines) {
             return Some(why);
@@ -189,7 +189,9 @@ impl<'a> Confinement<'a> {
     fn prepared(&self, rest: &[&Sign]) -> Option<String> {
         match rest {
             [_, from, Sign::Text(text)] if from.is("from") => self.refusal(text),
-            [_, from, ..] if from.is("from") => Some("PREPARE of a text that is not written out".to_string()),
+            [_, from, ..] if from.is("from") => {
+                Some("PREPARE from something other than a literal".to_string())
+            }
             _ => None,
         }
     }
@@ -215,17 +217,17 @@ impl<'a> Confinement<'a> {
 /// What a server may read otherwise than we do.
 fn unclear(text: &str, signs: &[Sign], confines: &Confines) -> Option<String> {
     if let Some(mark) = confines.run_comments.iter().find(|mark| text.contains(mark.as_str())) {
-        return Some(format!("the server runs what is in a comment that begins with {mark}"));
+        return Some(format!("the server runs the text in a comment that begins with {mark}"));
     }
     if signs.contains(&Sign::Comment) {
-        return Some("it has a comment, which the server may read otherwise".to_string());
+        return Some("it has a comment, which the server may read differently".to_string());
     }
     let strange = |sign: &Sign| match sign {
         Sign::Other(text) => text.chars().any(char::is_control) || (confines.databases && text.contains('#')),
         _ => false,
     };
     if signs.iter().any(strange) {
-        return Some("it has a sign that the server may take for a comment".to_string());
+        return Some("it has characters that the server may read as a comment".to_string());
     }
     let escaped = |three: &[Sign]| {
         three[0].is("u")
@@ -236,7 +238,7 @@ fn unclear(text: &str, signs: &[Sign], confines: &Confines) -> Option<String> {
         return Some("it has a name in Unicode escapes".to_string());
     }
     let end = signs.iter().rposition(|sign| *sign != Sign::Semicolon).map_or(0, |last| last + 1);
-    signs[..end].contains(&Sign::Semicolon).then(|| "it is several statements in one".to_string())
+    signs[..end].contains(&Sign::Semicolon).then(|| "it contains several statements".to_string())
 }
 
 /// The first of these ways out that a statement uses.

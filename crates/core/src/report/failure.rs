@@ -51,7 +51,7 @@ pub fn failure(evidence: &Evidence) -> String {
             format!("The process died by {cause}{memory} {place}.{words}")
         }
         Failure::Hang { seconds } => {
-            format!("The statement ran for {seconds} s, beyond every limit, and had to be killed.")
+            format!("The statement ran for {seconds} s, past every limit, and had to be killed.")
         }
         Failure::Described(sentence) => sentence.clone(),
     };

@@ -110,7 +110,7 @@ fn harm(finding: &Finding) -> String {
     if let Failure::Harm { stack, .. } = &evidence.failure
         && !stack.is_empty()
     {
-        let _ = writeln!(out, "Where it was, from its log:\n\n{}", fenced("", &stack.join("\n")));
+        let _ = writeln!(out, "Stack trace from its log:\n\n{}", fenced("", &stack.join("\n")));
     }
     if let Some(note) = &finding.triage.reduction
         && !note.complete
@@ -118,7 +118,7 @@ fn harm(finding: &Finding) -> String {
         out += "The script may not be minimal: its reduction was cut short.\n\n";
     }
     if finding.triage.reduction.is_none() {
-        out += "The script is as it was found and not reduced yet.\n\n";
+        out += "The script is shown as found; it has not been reduced yet.\n\n";
     }
     out
 }
@@ -165,7 +165,7 @@ fn difference(finding: &Finding, script: &Script) -> String {
     }
     let _ = writeln!(
         out,
-        "Query {number} is likely wrong. Query {by} tells what is right: {}\n",
+        "Query {number} is likely wrong. Query {by} gives the right result: {}\n",
         sentence(expected.why)
     );
     out
@@ -195,9 +195,9 @@ fn returned(number: usize, at: usize, other: Option<usize>, arms: &[Arm]) -> Str
 
 fn settings(finding: &Finding) -> &'static str {
     match finding.triage.with_defaults {
-        Some(true) => "Shows with the engine's default settings.",
+        Some(true) => "It happens with the engine's default settings.",
         Some(false) => {
-            "Does not show with the engine's default settings; the first lines of the script change them."
+            "It does not happen with the engine's default settings; the first lines of the script change them."
         }
         None => {
             "The first lines of the script are the settings that Dissent tests with. Whether it shows with the \

@@ -103,7 +103,7 @@ pub fn signatures(findings: &[Exported]) -> String {
         targets.entry(&found.finding.target).or_default().push(found.finding);
     }
     if targets.is_empty() {
-        return "No finding is dated: `dissent bisect` does that.\n".to_string();
+        return "No finding has been bisected; run `dissent bisect` first.\n".to_string();
     }
     let mut out = String::from(
         "| target | findings dated | ranges of versions | signatures | of more than one range | bugs | bugs per range |\n\

@@ -107,7 +107,7 @@ impl Script {
             _ if is_harm(evidence) => None,
             Some(expected) => {
                 let number = self.number(expected.arm);
-                Some(format!("Expected of query {number}: {}", told_rows(&expected.rows)))
+                Some(format!("Expected from query {number}: {}", told_rows(&expected.rows)))
             }
             None => Some(format!("Expected: {}", sentence(&evidence.relation))),
         }

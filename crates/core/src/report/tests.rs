@@ -274,7 +274,7 @@ fn failures_in_words() {
     );
     assert_eq!(
         told(Failure::Hang { seconds: 10 }),
-        "The statement ran for 10 s, beyond every limit, and had to be killed."
+        "The statement ran for 10 s, past every limit, and had to be killed."
     );
 }
 

@@ -415,7 +415,9 @@ impl Wire {
             }
             let mut buffer = [0; 16 << 10];
             match self.stream.read(&mut buffer) {
-                Ok(0) => return Err(io::Error::new(ErrorKind::UnexpectedEof, "it ended the connection")),
+                Ok(0) => {
+                    return Err(io::Error::new(ErrorKind::UnexpectedEof, "the server closed the connection"));
+                }
                 Ok(count) => self.incoming.extend_from_slice(&buffer[..count]),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),

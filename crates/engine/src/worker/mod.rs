@@ -121,7 +121,7 @@ fn greet(program: &Path) -> Result<(Pipe, String), String> {
     let line = pipe.read(START).map_err(|lost| lost.to_string())?;
     match serde_json::from_str(&line) {
         Ok(Answer::Ready(version)) => Ok((pipe, version)),
-        _ => Err("it does not greet as a worker does".to_string()),
+        _ => Err("it does not speak the worker protocol".to_string()),
     }
 }
 
@@ -130,8 +130,8 @@ fn understood(line: &str) -> Result<Reply, Trouble> {
         Ok(Answer::Rows(rows)) => Ok(Reply::Rows(rows)),
         Ok(Answer::Done { changed }) => Ok(Reply::Done { changed }),
         Ok(Answer::Failed(error)) => Ok(Reply::Failed(error)),
-        Ok(Answer::Ready(_)) => Err(Trouble("the worker greets twice".to_string())),
-        Err(error) => Err(Trouble(format!("the worker says what is not understood: {error}"))),
+        Ok(Answer::Ready(_)) => Err(Trouble("the worker sent its greeting twice".to_string())),
+        Err(error) => Err(Trouble(format!("cannot read what the worker sent: {error}"))),
     }
 }
 

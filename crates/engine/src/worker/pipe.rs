@@ -60,7 +60,7 @@ impl Pipe {
         let mut child = command.spawn()?;
         match (child.stdin.take(), child.stdout.take(), child.stderr.take()) {
             (Some(to), Some(from), Some(errors)) => Ok(Pipe { child, to, from, errors, rest: Vec::new() }),
-            _ => Err(io::Error::other("the worker has no pipes")),
+            _ => Err(io::Error::other("the worker process has no pipes")),
         }
     }
 

@@ -108,7 +108,7 @@ fn parse(head: &[u8]) -> Result<Request, Response> {
     if !header("host").is_some_and(|host| is_own(&host)) {
         return Err(Response::text(
             "403 Forbidden",
-            "open this page by its address, as `dissent serve` printed it\n",
+            "open this page at the address that `dissent serve` printed\n",
         ));
     }
     let is_head = match method {

@@ -90,7 +90,7 @@ const METRICS: &[Metric] = &[
     Metric {
         name: "dissent_checks_total",
         kind: "counter",
-        help: "Checks that came to a verdict, by oracle.",
+        help: "Checks that reached a verdict, by oracle.",
         label: "oracle",
         values: |summary| {
             let by_oracle = summary.checks.iter().filter(|(oracle, _)| *oracle != "total");
@@ -100,7 +100,7 @@ const METRICS: &[Metric] = &[
     Metric {
         name: "dissent_skips_total",
         kind: "counter",
-        help: "Checks that came to no verdict, by oracle.",
+        help: "Checks that reached no verdict, by oracle.",
         label: "oracle",
         values: |summary| {
             named(summary.skips.iter().map(|(oracle, reasons)| (oracle.to_string(), reasons.values().sum())))
@@ -130,7 +130,7 @@ const METRICS: &[Metric] = &[
     Metric {
         name: "dissent_unstable_total",
         kind: "counter",
-        help: "Differences that did not hold when they were checked again.",
+        help: "Differences that did not reproduce.",
         label: "",
         values: |summary| one(summary.unstable),
     },

@@ -81,7 +81,7 @@ impl Site {
             "/" => self.page(request),
             "/metrics" => self.metrics(),
             "/summary.json" => self.summaries(),
-            _ => return Response::text("404 Not Found", "here are /, /metrics and /summary.json\n"),
+            _ => return Response::text("404 Not Found", "available: /, /metrics and /summary.json\n"),
         };
         answer.unwrap_or_else(|error| Response::text("500 Internal Server Error", &format!("{error:#}\n")))
     }

@@ -72,17 +72,17 @@ fn variety(summary: &Summary, rows: &mut Rows) {
     let changes = noted(epsc::CHANGES);
     if changes > 0 {
         let share = percent(noted(epsc::CHANGES_PREPARED), changes);
-        rows.push(("changes of rows that were prepared".to_string(), share));
+        rows.push(("row changes that ran prepared".to_string(), share));
     }
 }
 
 fn learned(guide: &GuideFigures, rows: &mut Rows) {
     let valid = percent(guide.changed_statements_ok, guide.changed_statements);
     rows.push((format!("{} seen", guide.guide.features()), grouped(guide.features)));
-    rows.push(("databases kept to be changed".to_string(), grouped(guide.kept)));
-    rows.push(("most changes of one database".to_string(), guide.deepest.to_string()));
+    rows.push(("databases kept for mutation".to_string(), grouped(guide.kept)));
+    rows.push(("most mutations of one database".to_string(), guide.deepest.to_string()));
     let changed = format!("{} ({valid} valid)", grouped(guide.changed_statements));
-    rows.push(("statements of changed databases".to_string(), changed));
+    rows.push(("statements of mutated databases".to_string(), changed));
     let rehearsed = grouped(guide.rehearsed_statements);
-    rows.push(("statements that found out what to keep".to_string(), rehearsed));
+    rows.push(("statements run to decide what to keep".to_string(), rehearsed));
 }

@@ -20,7 +20,7 @@ pub fn run(campaigns: &[PathBuf], out: Option<&Path>) -> anyhow::Result<()> {
             format!("{} had no guide: hunt with --guide coverage or --guide plan", campaign.display())
         })?;
         if *what.get_or_insert(learned.guide) != learned.guide {
-            bail!("code and plans cannot be compared: give campaigns of one guide");
+            bail!("coverage and plans cannot be compared: give campaigns that used the same guide");
         }
         let name = name(&learned);
         lines.push_str(&format!(
@@ -39,7 +39,7 @@ pub fn run(campaigns: &[PathBuf], out: Option<&Path>) -> anyhow::Result<()> {
         curves.push(Curve { name, points });
     }
     let Some(what) = what else { bail!("name the campaigns to compare") };
-    let head = "| hunt | of | statements | kept | most changes of those | statements of changed databases |\n\
+    let head = "| hunt | of | statements | kept | most mutations of one | statements of mutated databases |\n\
                 | --- | --- | --- | --- | --- | --- |\n";
     let text = format!("{}\n{head}{lines}", growth::table(&curves, what.features()));
     std::io::stdout().lock().write_all(text.as_bytes())?;

@@ -135,7 +135,7 @@ impl Oracle for Dml {
     }
 
     fn about(&self) -> &'static str {
-        "UPDATE, DELETE, INSERT and MERGE change the rows that a query returns, and leave what a rebuild gives"
+        "UPDATE, DELETE, INSERT and MERGE change the rows that a query returns, and leave a table that answers like a rebuilt one"
     }
 
     /// Where changes are mutations in the background, nothing is known about when they happen.

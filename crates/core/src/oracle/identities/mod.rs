@@ -52,7 +52,7 @@ impl Oracle for Identities {
     }
 
     fn about(&self) -> &'static str {
-        "two ways to write one thing, such as BETWEEN and two comparisons, return the same rows"
+        "two ways to write the same thing, such as BETWEEN and two comparisons, return the same rows"
     }
 
     /// Where NULL in a list is left out, IN is not what others say it is.

@@ -55,7 +55,7 @@ impl Oracle for Materialise {
     }
 
     fn about(&self) -> &'static str {
-        "a query returns the same rows whether a view, common or derived table is computed or stored"
+        "a query returns the same rows whether a view, common table expression or derived table is computed or stored"
     }
 
     fn suits(&self, dialect: &Dialect) -> bool {

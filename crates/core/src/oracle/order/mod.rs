@@ -137,7 +137,7 @@ impl Oracle for Order {
     }
 
     fn about(&self) -> &'static str {
-        "rows come in the order of ORDER BY, LIMIT returns the first of them, and MIN and MAX are the ends"
+        "rows come in the order that ORDER BY asks for, LIMIT returns the first of them, and MIN and MAX are the two ends"
     }
 
     fn choices(&self) -> &'static [&'static dyn Named] {

@@ -52,7 +52,7 @@ impl Oracle for Roundtrip {
     }
 
     fn about(&self) -> &'static str {
-        "a database answers as before after VACUUM, REINDEX and the like, or when it is opened again"
+        "a database gives the same answers after VACUUM, REINDEX and the like, and after it is opened again"
     }
 
     fn suits(&self, dialect: &Dialect) -> bool {

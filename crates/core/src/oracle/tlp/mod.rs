@@ -461,7 +461,7 @@ impl Oracle for Having {
     }
 
     fn about(&self) -> &'static str {
-        "each group of a query meets exactly one of HAVING p, NOT p and p IS NULL"
+        "each group of a query satisfies exactly one of HAVING p, NOT p and p IS NULL"
     }
 
     fn propose(&self, generator: &mut Generator) -> Option<Proposal> {

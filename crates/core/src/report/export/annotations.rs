@@ -11,7 +11,7 @@ impl Exporter for Annotations {
     }
 
     fn about(&self) -> &'static str {
-        "Annotations of a GitHub Actions run, to be printed by a step of it"
+        "GitHub Actions annotations, to be printed by a workflow step"
     }
 
     fn export(&self, findings: &[Exported]) -> String {

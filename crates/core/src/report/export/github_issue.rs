@@ -14,7 +14,7 @@ impl Exporter for GithubIssue {
     }
 
     fn about(&self) -> &'static str {
-        "An issue a line (JSON: fingerprint, title, labels, body), to open or update"
+        "One issue per line (JSON: fingerprint, title, labels, body), to open or update"
     }
 
     fn export(&self, findings: &[Exported]) -> String {

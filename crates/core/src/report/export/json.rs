@@ -8,7 +8,7 @@ impl Exporter for Json {
     }
 
     fn about(&self) -> &'static str {
-        "Everything that is known of the findings, as a list"
+        "Everything known about the findings, as a list"
     }
 
     fn export(&self, findings: &[Exported]) -> String {

@@ -13,7 +13,7 @@ impl Exporter for JUnit {
     }
 
     fn about(&self) -> &'static str {
-        "JUnit XML, a failed test case per finding"
+        "JUnit XML, one failed test case per finding"
     }
 
     fn export(&self, findings: &[Exported]) -> String {

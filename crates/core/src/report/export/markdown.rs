@@ -9,7 +9,7 @@ impl Exporter for Markdown {
     }
 
     fn about(&self) -> &'static str {
-        "An issue per finding, ready to paste into a tracker"
+        "One issue per finding, ready to paste into a tracker"
     }
 
     fn export(&self, findings: &[Exported]) -> String {

@@ -9,7 +9,7 @@ impl Exporter for Sql {
     }
 
     fn about(&self) -> &'static str {
-        "A script per finding for the engine's own shell"
+        "One script per finding, for the engine's own shell"
     }
 
     fn export(&self, findings: &[Exported]) -> String {

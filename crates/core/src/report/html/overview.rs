@@ -171,7 +171,7 @@ fn charts(campaign: &Campaign) -> String {
     if let Some((what, _)) = campaign.features {
         let plans = what.contains("plan");
         charts.push(Chart {
-            title: if plans { "Different plan steps seen" } else { "Edges of the code covered" },
+            title: if plans { "Different plan steps seen" } else { "Basic blocks of the code covered" },
             unit: if plans { "steps" } else { "blocks" },
             class: "features",
             points: over_time(|sample| sample.features),

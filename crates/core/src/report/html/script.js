@@ -173,7 +173,7 @@
         live.textContent = "live";
         live.className = "tag good live";
       } catch {
-        live.textContent = "server gone, trying again";
+        live.textContent = "lost the server, retrying";
         live.className = "tag warn live";
       }
       setTimeout(poll, 2000);
