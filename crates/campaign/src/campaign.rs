@@ -251,7 +251,11 @@ fn same_as_before(
 }
 
 /// The oracles that apply to this engine; the others are named and left out.
-fn suitable(oracles: &[String], tested: &Tested, observer: &mut dyn Observer) -> anyhow::Result<Vec<String>> {
+pub(crate) fn suitable(
+    oracles: &[String],
+    tested: &Tested,
+    observer: &mut dyn Observer,
+) -> anyhow::Result<Vec<String>> {
     let dialect = tested.dialect()?;
     let suits = |name: &&String| oracle::by_name(name).is_none_or(|oracle| oracle.suits(&dialect));
     let (suiting, others): (Vec<&String>, Vec<&String>) = oracles.iter().partition(suits);

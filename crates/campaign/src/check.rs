@@ -11,6 +11,7 @@ use dissent_core::guide;
 use dissent_core::import;
 
 use crate::bugs::Bug;
+use crate::campaign::suitable;
 use crate::config::{Allowance, Config};
 use crate::crash;
 use crate::intake::Intake;
@@ -101,6 +102,7 @@ impl ScriptCheck {
         config.settle()?;
         let tested = Tested::obtain(&config, observer)?;
         config.target = tested.target.clone();
+        config.oracles = suitable(&config.oracles, &tested, observer)?;
         config.reduce = Some(REDUCTION);
         let mut check = ScriptCheck {
             scripts,

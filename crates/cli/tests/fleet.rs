@@ -179,7 +179,7 @@ fn a_full_store_is_said() {
         "--jobs",
         "1",
         "--time",
-        "15s",
+        "20s",
         "--plain",
         "--guide",
         "plan",

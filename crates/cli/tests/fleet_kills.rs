@@ -201,6 +201,7 @@ fn nothing_is_lost_whoever_is_killed() {
         assert!(again.is_none(), "{one:?} and {again:?}");
     }
     let printed = chaos.check_findings();
+    assert!(printed > 0 && dead > 0 && servers > 0, "{printed} findings, {dead} machines, {servers} servers");
     let again = chaos.check_visits(databases);
     println!(
         "{kills} kills ({dead} of machines, {servers} of the server): {databases} databases, all visited, {again} of them \

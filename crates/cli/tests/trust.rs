@@ -127,6 +127,11 @@ fn nothing_checked_is_not_nothing_found() {
         assert_eq!(said.code, Some(2), "{name}: {}\n{}", said.stdout, said.stderr);
         assert!(said.stderr.contains("nothing was checked"), "{}", said.stderr);
     }
+    // Understood, but no oracle can say anything of it.
+    fs::write(directory.path().join("one.sql"), "CREATE TABLE t0(c0 INT); SELECT c0 FROM t0;").unwrap();
+    let said = run(dissent(directory.path()).args(["check", "one.sql", "--oracles", "joinequiv"]));
+    assert_eq!(said.code, Some(2), "{}\n{}", said.stdout, said.stderr);
+    assert!(said.stderr.contains("every oracle skipped every query"), "{}", said.stderr);
 }
 
 #[test]

@@ -51,7 +51,8 @@ fn never_drawn(dialect: &Dialect) -> BTreeSet<String> {
         }
     }
     let drawn = policy.draws();
-    let unseen = profile::choices().iter().filter(|choice| choice.weight > 0 && drawn.count(&choice.name) == 0);
+    let unseen =
+        profile::choices().iter().filter(|choice| choice.weight > 0 && drawn.count(&choice.name) == 0);
     let made_elsewhere = |name: &str| MADE_ELSEWHERE.iter().any(|prefix| name.starts_with(prefix));
     unseen.map(|choice| choice.name.clone()).filter(|name| !made_elsewhere(name)).collect()
 }

@@ -29,6 +29,8 @@ const FETCH_PAUSE: Duration = Duration::from_secs(5);
 const SENT_AT_ONCE: usize = 64;
 /// Entries of the corpus that are larger stay where they are.
 const LARGEST_ENTRY: usize = 256 << 10;
+/// What comes with a message beside its payload, at most.
+const HEADERS: usize = 4 << 10;
 
 /// What the campaign wants sent.
 pub enum Order {
@@ -84,6 +86,10 @@ struct EntryRecord {
     entry: Entry,
 }
 
+fn hash_of(finding: &Finding) -> u64 {
+    serde_json::to_vec(finding).map_or(0, |bytes| fnv1a(&bytes))
+}
+
 /// A heartbeat.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Beat {
@@ -102,6 +108,9 @@ pub struct Post {
     /// What could not be sent yet.
     unsent: VecDeque<Order>,
     reductions: HashMap<u64, Message>,
+    /// How often a finding, by its hash, was taken back after it had been handed over. The server remembers what it was
+    /// offered for longer than it is there, so the next offer must look different.
+    taken_back: HashMap<u64, u32>,
     extended: Instant,
     fetched: Option<Instant>,
     reconnects: u64,
@@ -118,6 +127,7 @@ impl Post {
             orders,
             unsent: VecDeque::new(),
             reductions: HashMap::new(),
+            taken_back: HashMap::new(),
             extended: Instant::now(),
             fetched: None,
             reconnects: 0,
@@ -183,6 +193,7 @@ impl Post {
                 // Who no longer waits for the answer reduces it here.
                 if let (Err(_), Some(sequence)) = (reply.send(handed.is_some()), handed) {
                     let _ = self.rooms.reduce.delete_message(sequence).await;
+                    *self.taken_back.entry(hash_of(&finding)).or_default() += 1;
                 }
             }
             Order::Publish(shared, Some(reply)) => {
@@ -255,6 +266,13 @@ impl Post {
     async fn publish(&self, shared: &SharedBug) -> Result<bool, async_nats::Error> {
         let record = BugRecord { machine: self.machine.clone(), shared: shared.clone() };
         let bytes = serde_json::to_vec(&record)?;
+        if bytes.len() + HEADERS > self.rooms.jetstream.client().server_info().max_payload {
+            self.note(&format!(
+                "{} is too large for the NATS server: only this machine has it",
+                shared.bug.id
+            ));
+            return Ok(true);
+        }
         let key = format!("{:016x}", fnv1a(shared.bug.key().as_bytes()));
         match self.rooms.bugs.create(&key, bytes.clone().into()).await {
             Ok(_) => return Ok(true),
@@ -262,7 +280,8 @@ impl Post {
             Err(error) => return Err(error.into()),
         }
         let Some(entry) = self.rooms.bugs.entry(&key).await? else { return Ok(true) };
-        let there: BugRecord = serde_json::from_slice(&entry.value)?;
+        // What nobody can read is nobody's.
+        let Ok(there) = serde_json::from_slice::<BugRecord>(&entry.value) else { return Ok(true) };
         let size = |shared: &SharedBug| (shared.bug.statements, shared.bug.tokens);
         if size(shared) < size(&there.shared) {
             // Who comes in between has a smaller one, too; the next finding shows which is smallest.
@@ -274,7 +293,7 @@ impl Post {
 
     /// Entries that show nothing new to the fleet stay here.
     async fn keep(&self, bytes: &[u8]) -> Result<(), async_nats::Error> {
-        let entry: Entry = serde_json::from_slice(bytes)?;
+        let Ok(entry) = serde_json::from_slice::<Entry>(bytes) else { return Ok(()) };
         if bytes.len() > LARGEST_ENTRY || shows_nothing_new(&entry, &open(&self.inbox).shown) {
             return Ok(());
         }
@@ -292,7 +311,8 @@ impl Post {
     /// Gives the number of its message. If an answer was lost, it is offered again and is there once.
     async fn hand_over(&self, finding: &Finding) -> Result<u64, async_nats::Error> {
         let bytes = serde_json::to_vec(finding)?;
-        let id = format!("{:016x}", fnv1a(&bytes));
+        let hash = fnv1a(&bytes);
+        let id = format!("{hash:016x}-{}", self.taken_back.get(&hash).unwrap_or(&0));
         let message = PublishMessage::build().payload(bytes.into()).message_id(id);
         let subject = self.rooms.subject("reduce", &self.machine);
         Ok(self.rooms.jetstream.send_publish(subject, message).await?.await?.sequence)

@@ -46,6 +46,9 @@ pub fn run(args: CheckArgs) -> anyhow::Result<u8> {
     if !found && check.read.iter().flatten().all(|read| read.queries.is_empty()) {
         bail!("nothing was checked: Dissent understands no query in the scripts");
     }
+    if !found && check.oracles().values().all(|tally| tally.checks == 0) {
+        bail!("nothing was checked: every oracle skipped every query, for the reasons above");
+    }
     Ok(if found { crate::FOUND } else { crate::NOTHING_FOUND })
 }
 

@@ -252,8 +252,19 @@ mod tests {
     /// What an entry says in few and common words would take new bugs for known ones.
     #[test]
     fn every_built_in_entry_is_told_by_more_than_common_words() {
-        let common = words(&["and", "compare", "in-list", "in-query", "index", "insert-select", "is-null", "not", "or"]);
-        let generic = ["nil pointer", "index out of range", "NullPointerException", "IndexOutOfBounds", "overflow"];
+        let common = words(&[
+            "and",
+            "compare",
+            "in-list",
+            "in-query",
+            "index",
+            "insert-select",
+            "is-null",
+            "not",
+            "or",
+        ]);
+        let generic =
+            ["nil pointer", "index out of range", "NullPointerException", "IndexOutOfBounds", "overflow"];
         for dialect in dialects() {
             for entry in built_in(dialect).iter().filter(|entry| entry.cause.is_empty()) {
                 let says_nothing = |part: &String| generic.iter().any(|word| part.contains(word));

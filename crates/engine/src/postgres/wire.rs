@@ -504,8 +504,10 @@ mod tests {
         });
         let limit = Duration::from_secs(20);
         let mut stream = Stream::Tcp(Stream::reach("127.0.0.1", port, limit).unwrap());
-        let start = Instant::now();
+        // Acknowledgements that are held back come after 40 ms.
+        let mut slow = 0;
         for _ in 0..ROUNDS {
+            let start = Instant::now();
             stream.write_all(b"?").unwrap();
             let mut answer = [0; 2];
             let mut got = 0;
@@ -513,8 +515,9 @@ mod tests {
                 got += stream.read(&mut answer[got..]).unwrap();
             }
             assert_eq!(&answer, b"ab");
+            slow += u32::from(start.elapsed() > Duration::from_millis(35));
         }
         server.join().unwrap();
-        assert!(start.elapsed() < ROUNDS * Duration::from_millis(20), "{:?}", start.elapsed());
+        assert!(slow < ROUNDS / 2, "{slow} of {ROUNDS}");
     }
 }

@@ -34,6 +34,9 @@ fn alone(test: &str, body: impl FnOnce()) {
         output.status,
         String::from_utf8_lossy(&output.stdout)
     );
+    // A name that no test has would run none and succeed.
+    let ran = String::from_utf8_lossy(&output.stdout).contains("1 passed");
+    assert!(ran, "no test is called {name}");
     // What was skipped is told.
     eprint!("{told}");
 }

@@ -21,7 +21,8 @@ pub(super) struct Table;
 
 impl Mutation<Statement> for Table {
     fn applies(&self, statement: &Statement, _: Option<&Statement>) -> bool {
-        matches!(statement, Statement::CreateTable(create) if !create.columns.is_empty())
+        // The columns of a module's table have no types and constraints.
+        matches!(statement, Statement::CreateTable(create) if !create.columns.is_empty() && create.module.is_none())
     }
 
     fn choices(&self) -> &'static [&'static dyn Named] {

@@ -21,6 +21,7 @@ pub fn undefined(subject: &Subject, database: &Database, dialect: &Dialect) -> O
         state,
         keys: Vec::new(),
         windows: Vec::new(),
+        functions: Vec::new(),
         scope: None,
         reason: None,
         in_relation: false,
@@ -94,6 +95,9 @@ struct Gate<'a> {
     keys: Vec<(Name, Vec<Name>)>,
     /// The windows that it names.
     windows: Vec<NamedWindow>,
+    /// The functions in FROM that it and the queries around it can name, with the columns that the dialect lists. (A
+    /// function may have more: they are left out where they follow from how the engine works.)
+    functions: Vec<(Name, Vec<Name>)>,
     /// What it can name; nothing outside of any SELECT.
     scope: Option<Scope>,
     reason: Option<&'static str>,
@@ -146,6 +150,38 @@ impl Gate<'_> {
             TableRef::Join { left, right, .. } => {
                 self.keys_of(left, keys);
                 self.keys_of(right, keys);
+            }
+        }
+    }
+
+    fn functions_of(&self, table: &TableRef, functions: &mut Vec<(Name, Vec<Name>)>) {
+        match table {
+            // Those that the query renames are all listed.
+            TableRef::Function { name, alias, columns, .. } if columns.is_empty() => {
+                let listed = self.dialect.table_function(name).into_iter().flat_map(|known| &known.columns);
+                functions.push((alias.clone(), listed.map(|column| column.name.clone()).collect()));
+            }
+            TableRef::Join { left, right, .. } => {
+                self.functions_of(left, functions);
+                self.functions_of(right, functions);
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether this may be a column of a function in FROM that the dialect does not list.
+    fn is_unlisted(&self, reference: &ColumnRef) -> bool {
+        let lists =
+            |columns: &[Name]| columns.iter().any(|name| name.eq_ignore_ascii_case(&reference.column));
+        match &reference.table {
+            Some(table) => {
+                let function = self.functions.iter().rev().find(|(alias, _)| alias == table);
+                function.is_some_and(|(_, columns)| !lists(columns))
+            }
+            None if self.functions.iter().any(|(_, columns)| lists(columns)) => false,
+            None => {
+                let known = |scope: &Scope| scope.columns.as_ref().is_some_and(|columns| lists(columns));
+                !self.functions.is_empty() && !self.scope.as_ref().is_some_and(known)
             }
         }
     }
@@ -273,7 +309,20 @@ impl Visitor for Gate<'_> {
         let outer = std::mem::replace(&mut self.keys, keys);
         let windows = std::mem::replace(&mut self.windows, select.windows.clone());
         let outer_scope = self.scope.replace(scope);
+        let outer_functions = self.functions.len();
+        let mut functions = Vec::new();
+        select.from.iter().for_each(|table| self.functions_of(table, &mut functions));
+        // Rule 0.3.
+        if select.items.iter().any(|item| match item {
+            SelectItem::Expr { .. } => false,
+            SelectItem::Wildcard => !functions.is_empty(),
+            SelectItem::TableWildcard(name) => functions.iter().any(|(alias, _)| alias == name),
+        }) {
+            self.refuse(UNLISTED);
+        }
+        self.functions.append(&mut functions);
         walk_select(self, select);
+        self.functions.truncate(outer_functions);
         self.keys = outer;
         self.windows = windows;
         self.scope = outer_scope;
@@ -294,6 +343,7 @@ impl Visitor for Gate<'_> {
     fn expr(&mut self, expr: &Expr) {
         match expr {
             // Rule 0.3.
+            Expr::Column(reference) if self.is_unlisted(reference) => self.refuse(UNLISTED),
             Expr::Function { name, .. } if Self::lists(&self.dialect.volatile, name) => {
                 self.refuse("volatile function");
             }
@@ -338,6 +388,8 @@ impl Visitor for Gate<'_> {
         walk_expr(self, expr);
     }
 }
+
+const UNLISTED: &str = "column of a function in FROM that Dissent does not know";
 
 const BARE_COLUMN: &str = "bare column next to an aggregate";
 
