@@ -13,7 +13,8 @@ use crate::numbers::duration;
 
 #[derive(Debug, clap::Args)]
 pub struct ReplayArgs {
-    /// The finding: its directory, its finding.json, or its name if the newest campaign has it
+    /// The finding: its directory, its finding.json, or its name if the newest campaign has it; or a script that says what
+    /// its queries return and must return, as those in bugs/found, or a directory of them
     #[arg(value_name = "DIR", value_parser = finding_path)]
     pub finding: PathBuf,
 

@@ -1,0 +1,15 @@
+-- title: JSON_REMOVE of an interior ring over EXCEPT ends the server
+-- class: crash
+-- oracle: tlp-where, storage
+-- on: mariadb@11.4.5
+-- since: 10.5.23, the oldest version that was tried
+-- fixed: 11.8.9
+-- why: The path is NULL, so JSON_REMOVE is NULL, and the text 'a' is not <=> NULL.
+-- second opinion: MariaDB 10.11.18 and 11.8.9, and MySQL 9.7.4
+-- reports: none found
+
+CREATE TABLE t5(c0 VARCHAR(20));
+INSERT INTO t5 VALUES ('a');
+SELECT 0 FROM (SELECT c0 FROM t5 EXCEPT SELECT 0) AS a WHERE JSON_REMOVE(0, ST_INTERIORRINGN(NULL, 0)) <=> c0;
+-- returns: crash
+-- must be: nothing
