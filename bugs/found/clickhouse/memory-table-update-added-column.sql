@@ -5,7 +5,7 @@
 -- settings: `SET mutations_sync = 1`, to see the error
 -- why: The column is there, and no row meets the condition. With ENGINE = MergeTree the statement runs.
 -- second opinion: ClickHouse itself with ENGINE = MergeTree
--- reports: none found
+-- reports: not searched
 
 SET mutations_sync = 1;
 CREATE TABLE s0(c0 Int32) ENGINE = Memory;

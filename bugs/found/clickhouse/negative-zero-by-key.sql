@@ -4,7 +4,7 @@
 -- on: clickhouse@26.7.3
 -- why: ceil(-0.75) is -0.0, which is equal to 0.0, so it is in the list.
 -- second opinion: ClickHouse itself for `ceil(-0.75) = 0.0`
--- reports: none found
+-- reports: not searched
 
 SELECT ceil(-0.75) = 0.0;
 -- returns: 1

@@ -5,7 +5,7 @@
 -- settings: `join_algorithm = 'parallel_hash'`
 -- why: 0 is not greater than 0, so there is no pair.
 -- second opinion: PostgreSQL 18.6; ClickHouse itself with `join_algorithm = 'hash'`
--- reports: none found
+-- reports: https://github.com/ClickHouse/ClickHouse/issues/110814, closed
 
 CREATE TABLE t0(c0 Int32) ENGINE = Memory;
 INSERT INTO t0 VALUES (0);

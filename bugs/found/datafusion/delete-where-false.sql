@@ -5,7 +5,7 @@
 -- why: WHERE FALSE selects no row, so nothing may change; a SELECT with the same condition has no row. The planner replaces the
 --   condition by an empty input, and no condition means all rows. Conditions that contradict each other are enough.
 -- second opinion: PostgreSQL 18.6
--- reports: none found
+-- reports: https://github.com/apache/datafusion/issues/24654
 
 CREATE TABLE t0(c0 INT);
 INSERT INTO t0 VALUES (0);

@@ -4,7 +4,7 @@
 -- on: datafusion@55.2.0
 -- why: The table is empty, so the query has no rows. It is the same error where a query over `ifnull(NULL, NULL)` is prepared.
 -- second opinion: PostgreSQL 18.6
--- reports: none found
+-- reports: not searched
 
 CREATE TABLE t0(c0 INT);
 SELECT DISTINCT a0.c0, c0 FROM t0 NATURAL JOIN t0 AS a0;

@@ -4,7 +4,7 @@
 -- on: datafusion@55.2.0
 -- why: EXPLAIN without ANALYZE only shows a plan. The table changes while the plan is made.
 -- second opinion: PostgreSQL 18.6
--- reports: none found
+-- reports: https://github.com/apache/datafusion/issues/24656
 
 CREATE TABLE t0(c0 INT);
 INSERT INTO t0 VALUES (0);

@@ -4,7 +4,7 @@
 -- on: datafusion@55.2.0
 -- why: The subquery is 0, and that can be inserted.
 -- second opinion: PostgreSQL 18.6
--- reports: none found
+-- reports: not searched
 
 CREATE TABLE t0(c0 INT);
 INSERT INTO t0 VALUES ((SELECT 0));

@@ -4,7 +4,7 @@
 -- on: datafusion@55.2.0
 -- why: A TIMESTAMP is no condition. The same UPDATE that is not prepared is refused, and so is a SELECT.
 -- second opinion: PostgreSQL 18.6 refuses both
--- reports: none found
+-- reports: not searched
 
 CREATE TABLE t0(c0 TIMESTAMP, c1 INT);
 UPDATE t0 SET c1 = 0 WHERE (c0 OR 0 <> 0) AND 0 >= 1;

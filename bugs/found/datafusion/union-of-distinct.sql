@@ -4,7 +4,7 @@
 -- on: datafusion@55.2.0
 -- why: The table is empty, so the query has no rows.
 -- second opinion: PostgreSQL 18.6, with ON TRUE
--- reports: none found
+-- reports: not searched
 
 CREATE TABLE t0(c0 INT);
 SELECT DISTINCT a1.c0, a0.c0 FROM t0 AS a0 JOIN t0 AS a1 UNION SELECT a1.c0, a0.c0 FROM t0 AS a0 JOIN t0 AS a1;

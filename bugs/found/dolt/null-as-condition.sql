@@ -4,7 +4,7 @@
 -- on: dolt@1.83.2
 -- why: WHERE drops a row whose condition is NULL.
 -- second opinion: MySQL 9.7.4
--- reports: none found
+-- reports: https://github.com/dolthub/go-mysql-server/pull/3747, which came after this release
 -- not run again: it takes more than ten minutes to compile
 
 CREATE TABLE t0(c0 INT);

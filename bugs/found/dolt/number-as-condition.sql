@@ -5,7 +5,7 @@
 -- why: Every number but 0 is TRUE. It is FALSE only if a query does nothing but read the columns of a table: `SELECT 'a', c0 FROM t0 WHERE
 --   c0` is right, and `DELETE FROM t0 WHERE c0` removes the row.
 -- second opinion: MySQL 9.7.4
--- reports: none found
+-- reports: https://github.com/dolthub/go-mysql-server/pull/3747, which came after this release
 -- not run again: it takes more than ten minutes to compile
 
 CREATE TABLE t0(c0 INT);

@@ -4,7 +4,7 @@
 -- on: dolt@1.83.2
 -- why: As a number, the value is 20200101000000.
 -- second opinion: not tried
--- reports: none found
+-- reports: not searched
 -- not run again: it takes more than ten minutes to compile
 
 CREATE TABLE t6(c0 DATETIME);

@@ -5,7 +5,7 @@
 -- since: 2.0.0; 1.5.6 is right
 -- why: No number is 1 and 0. The index scan uses the equality and drops the list.
 -- second opinion: DuckDB 1.4.0 and 1.5.6; 2.0.0 without the index, or with `IN (2, 0)`
--- reports: none found
+-- reports: none of this; IN beside IS NOT DISTINCT FROM in an index scan is https://github.com/duckdb/duckdb/issues/25155
 
 CREATE TABLE t0(c0 INT);
 INSERT INTO t0 VALUES (1), (0);

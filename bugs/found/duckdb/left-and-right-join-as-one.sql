@@ -6,7 +6,7 @@
 -- why: NULL is equal to nothing, so the right join has the row of `a` with a padded `t0`: (0, NULL). The optimizer
 --   `common_subplan` computes the left join for both.
 -- second opinion: DuckDB 1.4.0, and 2.0.0 with `SET disabled_optimizers = 'common_subplan'`
--- reports: none found
+-- reports: none of this; other wrong results of `common_subplan` are https://github.com/duckdb/duckdb/issues/24624 and https://github.com/duckdb/duckdb/issues/25819
 
 CREATE TABLE t0(c0 INT, c1 INT NOT NULL, c2 INT);
 INSERT INTO t0 VALUES (0, 0, NULL);

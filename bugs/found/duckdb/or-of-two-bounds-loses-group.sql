@@ -5,7 +5,7 @@
 -- since: 2.0.0; 1.5.6 is right
 -- why: Both rows of the join have c1 = 0, which is not 1, so both meet the condition: the sum is 2, and the one group stays.
 -- second opinion: DuckDB 1.4.0 and 1.5.6
--- reports: none found
+-- reports: not searched
 
 CREATE TABLE t0(c0 INT);
 CREATE TABLE t1(c0 INT, c1 INT);

@@ -4,7 +4,7 @@
 -- on: firebird@5.0.4
 -- why: The LEFT JOIN finds no row of t0, so its columns are NULL. EXISTS is TRUE, because t0 has a row.
 -- second opinion: PostgreSQL 18.6
--- reports: none found
+-- reports: not searched
 
 CREATE TABLE t0(c0 INT, c1 INT);
 INSERT INTO t0 VALUES (0, 0);

@@ -4,7 +4,7 @@
 -- on: firebird@5.0.4
 -- why: NULL IN a list that is not empty is NULL, so the row stays.
 -- second opinion: PostgreSQL 18.6
--- reports: none found
+-- reports: none of this; NOT IN of a list with NULL was https://github.com/FirebirdSQL/firebird/issues/7795
 
 CREATE TABLE t0(c0 INT);
 INSERT INTO t0 VALUES (0);

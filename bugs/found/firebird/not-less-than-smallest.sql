@@ -4,7 +4,7 @@
 -- on: firebird@5.0.4
 -- why: -53 is greater than the smallest BIGINT.
 -- second opinion: PostgreSQL 18.6
--- reports: none found
+-- reports: not searched
 
 CREATE TABLE t0(c0 BIGINT PRIMARY KEY);
 INSERT INTO t0 VALUES (-53);

@@ -4,7 +4,7 @@
 -- on: firebird@5.0.4
 -- why: t2 is empty, so the query has no row, whatever d0 is.
 -- second opinion: none: PostgreSQL takes the NULL for a text
--- reports: none found
+-- reports: not searched
 
 CREATE TABLE t2(c0 INT);
 CREATE VIEW v0 AS SELECT NULL AS c0 FROM RDB$DATABASE;

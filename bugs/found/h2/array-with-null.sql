@@ -6,7 +6,7 @@
 -- settings: the server for PostgreSQL's protocol
 -- why: The server fails where it writes the array for PostgreSQL's protocol.
 -- second opinion: PostgreSQL 18.6
--- reports: none found
+-- reports: not searched
 
 SELECT ARRAY[1, NULL];
 -- returns: error: java.lang.NullPointerException

@@ -5,7 +5,7 @@
 -- since: 2.1.214, the oldest version that was tried
 -- why: The subquery counts the rows before the statement, which are none. Without PREPARE it does.
 -- second opinion: PostgreSQL 18.6; H2 itself without PREPARE
--- reports: none found
+-- reports: not searched
 
 CREATE TABLE t3(c0 INT);
 PREPARE p AS INSERT INTO t3 VALUES (5), ((SELECT COUNT(*) FROM t3));

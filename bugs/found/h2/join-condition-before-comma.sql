@@ -5,7 +5,7 @@
 -- why: The table is empty, so the query has no rows. (PostgreSQL refuses the name, which is not in the scope of ON; an ordinary
 --   error would do as well.)
 -- second opinion: H2 itself for the inner query
--- reports: none found
+-- reports: not searched
 -- arguable: By the standard the name is not in scope, so an error is right; an internal error is not.
 
 CREATE TABLE t1(c0 INT, c1 INT);

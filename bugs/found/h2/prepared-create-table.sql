@@ -4,7 +4,7 @@
 -- on: h2@2.5.252
 -- why: The table was dropped, so it can be made again.
 -- second opinion: none: PostgreSQL does not prepare CREATE TABLE
--- reports: none found
+-- reports: not searched
 
 PREPARE p1 AS CREATE TABLE t2(c0 INT);
 EXECUTE p1;

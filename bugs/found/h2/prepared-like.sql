@@ -5,7 +5,7 @@
 -- since: 2.1.214, the oldest version that was tried
 -- why: The statement is valid. It fails with the parameter on either side of LIKE; with `=` it is prepared.
 -- second opinion: PostgreSQL 18.6
--- reports: none found
+-- reports: not searched
 
 PREPARE p0(VARCHAR) AS SELECT 1 WHERE 'a' LIKE $1;
 -- returns: error: java.lang.IndexOutOfBoundsException

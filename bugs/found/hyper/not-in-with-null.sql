@@ -5,7 +5,7 @@
 -- why: `NULL NOT IN (SELECT 0)` is NULL, as the select list says, so WHERE must drop the row. It is the same where the value is in
 --   a column, and where the subquery has a NULL.
 -- second opinion: PostgreSQL 18.6 returns no rows
--- reports: none found
+-- reports: not searched
 
 SELECT NULL NOT IN (SELECT 0);
 -- returns: NULL

@@ -5,7 +5,7 @@
 -- why: In the outer query c0 is the first column of the derived table. The optimizer pushes the condition into the derived table,
 --   where c0 may also be the column of t0. With a parameter for 0 the query runs.
 -- second opinion: MySQL 9.7.4; MariaDB itself with PREPARE and a parameter
--- reports: none found
+-- reports: not searched
 
 CREATE TABLE t0(c0 INT);
 INSERT INTO t0 VALUES (0), (0);

@@ -5,7 +5,7 @@
 -- fixed: 11.8.9
 -- why: The smallest c1 is 0, and 0 is in the list, so the one group stays.
 -- second opinion: MariaDB 11.8.6 and MySQL
--- reports: none found
+-- reports: not searched
 
 CREATE TABLE t0(c0 INT, c1 INT);
 INSERT INTO t0 VALUES (0, 0), (0, 0);

@@ -6,7 +6,7 @@
 -- why: No integer is 0.5 or 1.5. The constant is rounded for the lookup in the index, also in IN. A DELETE with the condition that finds 2
 --   removes nothing.
 -- second opinion: MySQL 9.7.4 and OceanBase 1.4, with and without an index
--- reports: none found
+-- reports: none found of MariaDB; the same in MySQL 9 with LEAST is https://bugs.mysql.com/bug.php?id=120801
 
 CREATE TABLE t1(c0 BIGINT);
 INSERT INTO t1 VALUES (1);

@@ -1,12 +1,12 @@
 -- title: JSON_REMOVE of an interior ring over EXCEPT ends the server
 -- class: crash
 -- oracle: tlp-where, storage
--- on: mariadb@11.4.5
--- since: 10.5.23, the oldest version that was tried
+-- on: mariadb@10.5
 -- fixed: 11.8.9
 -- why: The path is NULL, so JSON_REMOVE is NULL, and the text 'a' is not <=> NULL.
+--   11.4.5 and 11.8.6 had the bug, too.
 -- second opinion: MariaDB 10.11.18 and 11.8.9, and MySQL 9.7.4
--- reports: none found
+-- reports: not searched
 
 CREATE TABLE t5(c0 VARCHAR(20));
 INSERT INTO t5 VALUES ('a');

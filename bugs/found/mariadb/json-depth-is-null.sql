@@ -4,7 +4,7 @@
 -- on: mariadb@11.8.9
 -- why: JSON_DEPTH('') is NULL, so DELETE must remove the row. It does with a parameter for the text.
 -- second opinion: MariaDB itself with a parameter
--- reports: none found
+-- reports: not searched
 
 CREATE TABLE t0(c0 INT);
 INSERT INTO t0 VALUES (0);

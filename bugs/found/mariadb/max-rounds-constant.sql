@@ -6,7 +6,7 @@
 -- why: No integer is 6.5, and MAX of no rows is NULL. The constant is rounded for the lookup in the key. `c0 = '9007199254740993'`
 --   finds 2147483647 in the same way, and `c0 = -9.2e18` the 0 of an UNSIGNED column. Without MAX the queries are right.
 -- second opinion: MySQL, PostgreSQL and SQLite return NULL
--- reports: none found
+-- reports: https://bugs.mysql.com/bug.php?id=70886 is of this kind
 
 CREATE TABLE t0(c0 INT PRIMARY KEY);
 INSERT INTO t0 VALUES (7), (2147483647);

@@ -5,7 +5,7 @@
 -- why: 0 is greater than -1, so MIN is 0; and 0 is not -1, so MAX of no rows is NULL. The negative number is converted for the lookup in the
 --   key. (A hunt first met the second form with ST_ISSIMPLE(NULL), which is -1.)
 -- second opinion: MySQL 9.7.4; MariaDB itself without the key, or with the condition inside a CASE
--- reports: none found
+-- reports: not searched
 
 CREATE TABLE t0(c0 BIGINT UNSIGNED);
 INSERT INTO t0 VALUES (0);

@@ -4,7 +4,7 @@
 -- on: mariadb@11.8.9
 -- why: NOT REGEXP NULL is NULL, so the second execution must return nothing.
 -- second opinion: MySQL 9.7.4; MariaDB itself without PREPARE
--- reports: none found
+-- reports: not searched
 
 CREATE TABLE t0(c0 INT);
 INSERT INTO t0 VALUES (0), (0);

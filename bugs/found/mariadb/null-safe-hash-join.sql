@@ -5,7 +5,7 @@
 -- settings: `SET join_cache_level = 8`
 -- why: NULL <=> NULL is TRUE, so the second row of t1 meets the row of t2.
 -- second opinion: MariaDB itself at the default level 2
--- reports: none found
+-- reports: not searched
 
 CREATE TABLE t1(c2 DECIMAL(10, 2));
 CREATE TABLE t2(c0 INT, c1 INT PRIMARY KEY);

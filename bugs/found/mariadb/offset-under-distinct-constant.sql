@@ -5,7 +5,7 @@
 -- since: 10.5, the oldest version that was tried
 -- why: DISTINCT leaves one row, and OFFSET 1 skips it.
 -- second opinion: MySQL, PostgreSQL and SQLite return nothing
--- reports: none found
+-- reports: not searched
 
 CREATE TABLE t0(c0 INT);
 INSERT INTO t0 VALUES (0), (0);

@@ -4,7 +4,7 @@
 -- on: mariadb@11.8.9
 -- why: The statement is valid: it runs without PREPARE.
 -- second opinion: MariaDB itself without PREPARE
--- reports: none found
+-- reports: not searched
 
 SELECT JSON_OBJECT_FILTER_KEYS(0, '[]');
 -- returns: NULL

@@ -4,7 +4,7 @@
 -- on: mariadb@11.8.9
 -- why: 1 is not less than 0, so no row is left, and HAVING drops the one group.
 -- second opinion: MySQL 9.7.4 returns nothing
--- reports: none found
+-- reports: not searched
 
 CREATE TABLE t6(c0 INT);
 INSERT INTO t6 VALUES (1);

@@ -4,7 +4,7 @@
 -- on: mariadb@11.8.9
 -- why: (0, NULL) is less than (1, 0), because 0 is less than 1, so the padded row meets the condition. MySQL has this bug, too.
 -- second opinion: MariaDB itself, with the condition in the select list; PostgreSQL 18.6
--- reports: none found
+-- reports: not searched
 
 CREATE TABLE t0(c0 INT);
 INSERT INTO t0 VALUES (0);

@@ -5,7 +5,7 @@
 -- settings: `SET sql_mode = 'ONLY_FULL_GROUP_BY'`
 -- why: The first execution is right: the query has no rows, and the aggregate is alone in its subquery.
 -- second opinion: MySQL 9.7.4; MariaDB itself, the first time and without PREPARE
--- reports: none found
+-- reports: not searched
 
 CREATE TABLE t0(c0 INT);
 CREATE VIEW v0 AS SELECT c0 AS c1 FROM t0;

@@ -4,7 +4,7 @@
 -- on: mariadb@11.8.9
 -- why: JSON_ARRAY() is [].
 -- second opinion: MySQL 9.7.4
--- reports: none found
+-- reports: not searched
 
 SELECT JSON_ARRAY();
 -- returns: '[]'

@@ -4,7 +4,7 @@
 -- on: mariadb@11.8.9
 -- why: 4 is not 4.25, so the row is padded. The value is rounded for the lookup in the key.
 -- second opinion: MySQL 9.7.4
--- reports: none found
+-- reports: not searched
 
 CREATE TABLE t3(c0 INT PRIMARY KEY, c1 INT UNIQUE);
 CREATE TABLE t4(c0 DECIMAL(10, 2));

@@ -4,7 +4,7 @@
 -- on: mariadb@11.8.9
 -- why: -34 is less than 0: there is one pair, and so one row with a count of 1.
 -- second opinion: MySQL 9.7.4; MariaDB itself with `(SELECT c0) AS c0` in the derived table
--- reports: none found
+-- reports: not searched
 
 CREATE TABLE t0(c0 INT PRIMARY KEY);
 INSERT INTO t0 VALUES (0), (-34);

@@ -5,7 +5,7 @@
 -- why: The outer join finds no row, so a.c0 is NULL, and WHERE must drop the row. MySQL puts the constant in the place of the
 --   column.
 -- second opinion: MariaDB returns 0
--- reports: none found
+-- reports: none of this; older forms were https://bugs.mysql.com/bug.php?id=76327 and https://bugs.mysql.com/bug.php?id=85192
 
 CREATE TABLE t0(c0 INT);
 INSERT INTO t0 VALUES (0);

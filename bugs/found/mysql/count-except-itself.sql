@@ -4,7 +4,7 @@
 -- on: mysql@9.7.4
 -- why: A query EXCEPT itself has no rows. `w0` is empty, and both operands count 0.
 -- second opinion: SQLite 3.54.1 returns no row
--- reports: none found
+-- reports: none of this; EXCEPT inside a subquery is https://bugs.mysql.com/bug.php?id=118312
 
 CREATE TABLE t0(c0 INT);
 INSERT INTO t0 VALUES (0);

@@ -5,7 +5,7 @@
 -- settings: `SET big_tables = 1`
 -- why: The rows must come in descending order, as they do with `big_tables = 0`.
 -- second opinion: MySQL itself with `big_tables = 0`
--- reports: none found
+-- reports: not searched
 
 CREATE TABLE t0(c0 INT, c1 INT, PRIMARY KEY (c1));
 INSERT INTO t0 VALUES (2, -2147483648), (2, 65536), (NULL, 4), (6, 2);

@@ -5,7 +5,7 @@
 -- why: FIELD(NULL, 0) is 0, as the manual says, so the padded row meets the condition. MySQL assumes that a function of NULL is
 --   NULL. The same happens with MAKE_SET and IS_IPV4_MAPPED. MariaDB has this bug for more functions.
 -- second opinion: MySQL itself, with the condition in the select list
--- reports: none found
+-- reports: not searched
 
 CREATE TABLE t0(c0 INT);
 INSERT INTO t0 VALUES (0);

@@ -4,7 +4,7 @@
 -- on: mysql@9.7.4
 -- why: NULL IN a list that is not empty is NULL, as the select list says, so WHERE must drop the row. MariaDB has this bug, too.
 -- second opinion: MySQL itself, with the condition in the select list
--- reports: none found
+-- reports: not searched
 
 CREATE TABLE t7(c0 INT);
 INSERT INTO t7 VALUES (NULL);

@@ -4,7 +4,7 @@
 -- on: mysql@9.7.4
 -- why: 1 is not 0, so the intersection is empty.
 -- second opinion: MariaDB returns nothing; MySQL itself if it is read once
--- reports: none found
+-- reports: https://bugs.mysql.com/bug.php?id=118544 and https://bugs.mysql.com/bug.php?id=119032 are of this kind (INTERSECT of joins has an extra row)
 
 CREATE TABLE t0(c1 INT);
 INSERT INTO t0 VALUES (0);

@@ -4,7 +4,7 @@
 -- on: mysql@9.7.4
 -- why: The variance is 0.22, which is not 0. The select list says so.
 -- second opinion: MariaDB returns nothing
--- reports: none found
+-- reports: https://bugs.mysql.com/bug.php?id=120721 is of this kind
 
 CREATE TABLE t6(c0 INT);
 INSERT INTO t6 VALUES (0), (1), (0);

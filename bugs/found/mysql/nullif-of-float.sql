@@ -4,7 +4,7 @@
 -- on: mysql@9.7.4
 -- why: -1 is not 0, so NULLIF is -1 and not NULL.
 -- second opinion: MariaDB returns nothing; MySQL itself for NULLIF in the select list
--- reports: none found
+-- reports: not searched
 
 CREATE TABLE t1(c0 REAL);
 INSERT INTO t1 VALUES (0);

@@ -5,7 +5,7 @@
 -- why: (0, NULL) is less than (1, 0), because 0 is less than 1, so the padded row meets the condition. MySQL assumes that a
 --   comparison with NULL in it is never TRUE. MariaDB has this bug, too.
 -- second opinion: MySQL itself, with the condition in the select list; PostgreSQL 18.6
--- reports: none found
+-- reports: not searched
 
 CREATE TABLE t0(c0 INT);
 INSERT INTO t0 VALUES (0);

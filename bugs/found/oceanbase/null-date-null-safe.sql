@@ -6,7 +6,7 @@
 -- why: There is no day 0 in a year, so MAKEDATE is NULL, which is not 0; the same value in a column is not <=> 0. It is the same with CONVERT_TZ
 --   between time zones that do not exist and a text.
 -- second opinion: MySQL 9.7.4 and MariaDB 11.8.9; OceanBase itself for the stored value
--- reports: none found
+-- reports: not searched
 -- arguable: 0 and a text that is no date become NULL where they are compared as dates. But then the stored value must be equal to them, too.
 
 CREATE TABLE t0(c0 INT);

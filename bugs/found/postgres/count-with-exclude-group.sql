@@ -7,7 +7,7 @@
 -- why: Two rows have a count of 2. PostgreSQL assumes that a count over a frame that starts at UNBOUNDED PRECEDING never
 --   decreases, so it stops at the first row above 2. But EXCLUDE removes rows again.
 -- second opinion: SQLite, DuckDB, PostgreSQL 14
--- reports: none found
+-- reports: not searched
 
 CREATE TABLE t0(c0 INT);
 INSERT INTO t0 VALUES (0), (0), (1), (2);

@@ -6,7 +6,7 @@
 -- why: A query with an aggregate and without GROUP BY has one row. NULL AND 0 is 0. With a parameter in the place of 0 the row
 --   is there.
 -- second opinion: SQLite 3.54.1
--- reports: none found
+-- reports: not searched
 
 CREATE TABLE t0(c0);
 SELECT max(c0) AND 0 FROM t0;

@@ -7,7 +7,7 @@
 --   ("Comparison expressions", 7.1). The condition is TRUE, and it is in the select list. With the index of the key,
 --   which has the collation BINARY, neither the condition nor its negation keeps the row.
 -- second opinion: SQLite itself without the key, and with the condition in the select list
--- reports: none found
+-- reports: not searched
 
 CREATE TABLE t0(c0 PRIMARY KEY);
 INSERT INTO t0 VALUES ('fig');

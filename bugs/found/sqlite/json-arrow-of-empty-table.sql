@@ -6,7 +6,7 @@
 -- why: The table has no row for which `c0 ->> 0` is computed. The first condition says that c0 is '', so SQLite puts '' in the
 --   place of c0, and computes the second condition as a constant before it looks for rows.
 -- second opinion: SQLite itself without the first condition
--- reports: none found
+-- reports: not searched
 -- arguable: SQLite may compute a constant once and early, and does not promise that no error comes of it.
 
 CREATE TABLE t1(c0 INT);

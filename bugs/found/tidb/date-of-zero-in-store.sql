@@ -6,7 +6,7 @@
 -- settings: the server's own store (unistore), which TiDB's clusters do not have
 -- why: With NO_ZERO_DATE, 0 is no date. The first query computes it in the store, which does not know the mode.
 -- second opinion: MySQL 9.7 and MariaDB 11.8 return NULL for both
--- reports: none found
+-- reports: not searched
 -- arguable: Clusters have another store, TiKV, and may be right.
 -- not run again: it takes more than ten minutes to compile
 

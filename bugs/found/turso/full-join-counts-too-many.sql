@@ -4,7 +4,7 @@
 -- on: turso@0.8.3
 -- why: The join has six rows, and all of them meet the condition.
 -- second opinion: SQLite 3.54.1
--- reports: none found
+-- reports: https://github.com/tursodatabase/turso/issues/8228 is of this kind
 
 CREATE TABLE t0(c0, c1);
 INSERT INTO t0(c0) VALUES (0);

@@ -4,7 +4,7 @@
 -- on: turso@0.8.3
 -- why: WHERE keeps a row only if its condition is TRUE.
 -- second opinion: SQLite 3.40.1 and 3.54.1 return nothing
--- reports: none found
+-- reports: https://github.com/tursodatabase/turso/issues/8220 is of this kind
 
 CREATE TABLE t0(c0);
 CREATE TABLE t1(c1);

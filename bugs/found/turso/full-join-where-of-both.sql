@@ -4,7 +4,7 @@
 -- on: turso@0.8.3
 -- why: t1 is empty, so t1.c0 is NULL in the only row, and the condition is not TRUE.
 -- second opinion: SQLite 3.54.1
--- reports: none found
+-- reports: https://github.com/tursodatabase/turso/issues/8202 is of this kind
 
 CREATE TABLE t0(c0);
 CREATE TABLE t1(c0);
