@@ -4,7 +4,7 @@
 -- on: clickhouse@26.7.3
 -- why: The table is empty, so the query has no rows.
 -- second opinion: PostgreSQL 18.6
--- reports: not searched
+-- reports: https://github.com/ClickHouse/ClickHouse/issues/112398, closed
 
 CREATE TABLE t0(c0 INT) ENGINE = MergeTree ORDER BY tuple();
 SELECT 1 FROM t0 WHERE EXISTS (SELECT 0 WHERE EXISTS (SELECT c0)) GROUP BY 1;

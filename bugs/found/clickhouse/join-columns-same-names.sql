@@ -4,7 +4,7 @@
 -- on: clickhouse@26.7.3
 -- why: The tables are empty, so the count is 0.
 -- second opinion: PostgreSQL 18.6
--- reports: not searched
+-- reports: https://github.com/ClickHouse/ClickHouse/issues/114113, closed
 
 CREATE TABLE t0(c0 INT, c1 Int16) ENGINE = MergeTree ORDER BY tuple();
 CREATE VIEW v0 AS SELECT a0.c0 AS c0 FROM t0 JOIN t0 AS a0 USING (c0);

@@ -4,7 +4,7 @@
 -- on: clickhouse@26.7.3
 -- why: ceil(-0.75) is -0.0, which is equal to 0.0, so it is in the list.
 -- second opinion: ClickHouse itself for `ceil(-0.75) = 0.0`
--- reports: not searched
+-- reports: https://github.com/ClickHouse/ClickHouse/pull/115970, open; of JOIN it is https://github.com/ClickHouse/ClickHouse/issues/70639
 
 SELECT ceil(-0.75) = 0.0;
 -- returns: 1

@@ -5,7 +5,7 @@
 -- why: The query is not valid. But the message calls it a bug of DataFusion and asks to report it, where a comparison has a
 --   planning error.
 -- second opinion: DataFusion itself, for `0 <= TRUE`
--- reports: not searched
+-- reports: https://github.com/apache/datafusion/issues/3646, closed
 -- arguable: Only the kind of the error is wrong.
 
 SELECT 0 BETWEEN 0 AND TRUE;

@@ -5,7 +5,7 @@
 -- why: The query is not valid. But the message calls it a bug of DataFusion and asks to report it, where other functions have
 --   a planning error.
 -- second opinion: DataFusion itself, for other functions
--- reports: not searched
+-- reports: none found
 -- arguable: Only the kind of the error is wrong.
 
 CREATE TABLE t0(c0 INT);

@@ -4,7 +4,7 @@
 -- on: mariadb@11.8.9
 -- why: In the row of the grand total c0 is NULL, and so is `c0 = 0`: another value than 1.
 -- second opinion: MySQL 9.7.4; MariaDB itself without DISTINCT
--- reports: not searched
+-- reports: none found
 
 CREATE TABLE t0(c0 INT);
 INSERT INTO t0 VALUES (0);

@@ -7,7 +7,7 @@
 --   IS_IPV4_COMPAT, ST_DISTANCE_SPHERE, ST_LINEFROMTEXT and ST_MPOLYFROMTEXT (their last arguments), CONCAT_OPERATOR_ORACLE and
 --   REPLACE_ORACLE: none of them is NULL when an argument is NULL.
 -- second opinion: MariaDB itself, with the condition in the select list
--- reports: not searched
+-- reports: none found
 
 CREATE TABLE t0(c0 INT);
 INSERT INTO t0 VALUES (0);

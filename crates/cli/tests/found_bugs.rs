@@ -212,5 +212,5 @@ fn what_cannot_be_replayed_is_refused() {
     replay_script(body, &["--against", "sqlite"]).refused_with("--against and --baseline say nothing");
     replay_script(body, &["--target", "duckdb"]).refused_with("one.sql is for sqlite");
     let loading = "SELECT load_extension('elsewhere');\nSELECT 1;\n-- returns: 1\n-- must be: 2\n";
-    replay_script(loading, &[]).refused_with_part("a statement of the script is refused: it loads code");
+    replay_script(loading, &["--quiet"]).refused_with("refused: load_extension() loads code");
 }
