@@ -4,7 +4,7 @@
 -- on: clickhouse@26.7.3
 -- why: COUNT(DISTINCT) does not count NULL. The setting `optimize_uniq_to_count` turns it into a count of groups.
 -- second opinion: PostgreSQL 18.6; ClickHouse itself with `optimize_uniq_to_count = 0`
--- reports: https://github.com/ClickHouse/ClickHouse/issues/116907, which says that a later release has the fix
+-- reports: https://github.com/ClickHouse/ClickHouse/issues/116907, closed
 
 CREATE TABLE t1(c1 Nullable(Int64)) ENGINE = Memory;
 INSERT INTO t1 VALUES (NULL);

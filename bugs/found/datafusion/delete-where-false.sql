@@ -21,8 +21,9 @@ DELETE FROM orders WHERE id = 1 AND id = 2;
 SELECT COUNT(*) FROM orders;
 -- returns: 0
 -- must be: 2
-INSERT INTO orders VALUES (1, 'open');
-DELETE FROM orders WHERE id = NULL;
-SELECT COUNT(*) FROM orders;
+CREATE TABLE bills(id INT);
+INSERT INTO bills VALUES (1);
+DELETE FROM bills WHERE id = NULL;
+SELECT COUNT(*) FROM bills;
 -- returns: 0
 -- must be: 1

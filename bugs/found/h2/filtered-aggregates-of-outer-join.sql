@@ -3,7 +3,7 @@
 -- oracle: crash
 -- on: h2@2.5.252
 -- why: The join has the two rows of t3, each a group of its own; no aggregate has a row, so all are NULL or 0.
--- second opinion: PostgreSQL 18.6, with conditions in place of numbers
+-- second opinion: PostgreSQL 18.6, with conditions in the place of numbers
 -- reports: not searched
 
 CREATE TABLE t3(c0 INT PRIMARY KEY);

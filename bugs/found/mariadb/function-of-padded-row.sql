@@ -22,3 +22,11 @@ SELECT 0 FROM t0 LEFT JOIN t0 AS a ON 0 WHERE MAKE_SET(1, 'x', a.c0) = 'x';
 SELECT 0 FROM t0 LEFT JOIN t0 AS a ON 0 WHERE JSON_ARRAY(a.c0) = '[null]';
 -- returns: nothing
 -- must be: 0
+
+CREATE TABLE customer(id INT, name VARCHAR(20));
+CREATE TABLE bill(customer INT, amount INT);
+INSERT INTO customer VALUES (1, 'Ada'), (2, 'Bob');
+INSERT INTO bill VALUES (1, 5);
+SELECT name FROM customer LEFT JOIN bill ON bill.customer = customer.id WHERE FIELD(amount, 5, 6) = 0;
+-- returns: nothing
+-- must be: 'Bob'

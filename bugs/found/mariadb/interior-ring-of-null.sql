@@ -5,7 +5,7 @@
 -- fixed: 11.8.9
 -- why: The path is NULL, so JSON_REMOVE is NULL, and the text 'a' is not <=> NULL.
 --   11.4.5 and 11.8.6 had the bug, too.
--- second opinion: MariaDB 10.11.18 and 11.8.9, and MySQL 9.7.4
+-- second opinion: MariaDB 10.11.18 and 11.8.9
 -- reports: not searched
 
 CREATE TABLE t5(c0 VARCHAR(20));

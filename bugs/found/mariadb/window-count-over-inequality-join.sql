@@ -10,6 +10,9 @@ CREATE TABLE t0(c0 INT PRIMARY KEY);
 INSERT INTO t0 VALUES (0), (-34);
 SELECT a0.c0 FROM (SELECT c0 FROM t0) AS a0 JOIN t0 ON a0.c0 < t0.c0;
 -- returns: -34
-SELECT COUNT(a0.c0) OVER (PARTITION BY 0 ORDER BY 0) FROM (SELECT c0 FROM t0) AS a0 JOIN t0 ON a0.c0 < t0.c0;
+SELECT COUNT(a0.c0) OVER () FROM (SELECT c0 FROM t0) AS a0 JOIN t0 ON a0.c0 < t0.c0;
+-- returns: nothing
+-- must be: 1
+SELECT COUNT(a0.c0) OVER (ORDER BY a0.c0) FROM (SELECT c0 FROM t0) AS a0 JOIN t0 ON a0.c0 < t0.c0;
 -- returns: nothing
 -- must be: 1

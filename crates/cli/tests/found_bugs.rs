@@ -145,6 +145,10 @@ fn the_pages_are_what_the_scripts_say() {
         entries.map(page).collect()
     };
     let (made, kept) = (pages(made.path()), pages(&root().join("docs/bugs")));
+    for path in made.values().flat_map(|page| page.split("dissent replay ").skip(1)) {
+        let path = path.split(['`', '\n']).next().unwrap_or_default();
+        assert!(root().join(path).exists(), "{path}");
+    }
     let other: Vec<&String> =
         made.keys().chain(kept.keys()).filter(|name| made.get(*name) != kept.get(*name)).collect();
     assert!(

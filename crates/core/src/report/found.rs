@@ -17,7 +17,7 @@ const ABOUT: &str = "\
 Each bug is a script in `bugs/found/`. It says which answer is wrong, what the right one is, and which version is the
 newest that has the bug. To see a bug, run its script:
 
-    dissent replay bugs/found/sqlite/in-collate-with-index.sql
+    dissent replay bugs/found/sqlite/in-subquery-collate-with-index.sql
 
 This runs the script on the version that it names, shows what each query returns and what it must return, and exits with
 1 if the bug is there. With `--target` it runs on another version. Scripts start with the engine's default settings;
@@ -59,12 +59,12 @@ fn index(engines: &[(String, &str, Vec<&Listed>)]) -> String {
     let all: Vec<&Listed> = engines.iter().flat_map(|(_, _, bugs)| bugs.iter().copied()).collect();
     let counts = Class::ALL.map(|class| shown(of_class(&all, class))).join(" | ");
     let _ = writeln!(out, "| all | | {counts} | {} |", shown(all.len() - current(&all)));
+    let arguable = all.iter().filter(|(_, bug)| bug.arguable.is_some()).count();
     let unverified = all.iter().filter(|(_, bug)| bug.unverified.is_some()).count();
-    if unverified > 0 {
-        let _ = writeln!(
-            out,
-            "\nNot run when their scripts were written, as their sections say: {unverified} of them."
-        );
+    for (what, count) in [("Arguable", arguable), ("Not run when their scripts were written", unverified)] {
+        if count > 0 {
+            let _ = writeln!(out, "\n{what}, as their sections say: {count} of them.");
+        }
     }
     out.push_str("\nThese pages are what `dissent stats found-bugs bugs/found --out docs/bugs` writes.\n");
     out
@@ -135,7 +135,11 @@ mod tests {
         let index = &pages[0].1;
         assert!(index.contains("| [MySQL](mysql.md) | 9.8.0 | 1 | 1 | – | – | 1 |"), "{index}");
         assert!(index.contains("| all | | 2 | 1 | – | – | 1 |"), "{index}");
-        assert!(index.contains("as their sections say: 1 of them"), "{index}");
+        assert!(index.contains("\nArguable, as their sections say: 1 of them."), "{index}");
+        assert!(
+            index.contains("\nNot run when their scripts were written, as their sections say: 1 of"),
+            "{index}"
+        );
         let mysql = &pages[1].1;
         let place = |part: &str| mysql.find(part).unwrap_or_else(|| panic!("{part} in {mysql}"));
         assert!(
