@@ -1,5 +1,5 @@
 -- title: A left and a right outer join are taken for one plan
--- link: bugs-found.md
+-- link: bugs/duckdb.md
 -- fails: duckdb@2.0.0
 -- caught: joinequiv
 -- newest: joinequiv

@@ -1,5 +1,5 @@
 -- title: MIN of a column that was added to a WITHOUT ROWID table finds the database malformed
--- link: bugs-found.md
+-- link: bugs/sqlite.md
 -- fails: sqlite@3.54.1
 -- caught: crash
 -- newest: crash

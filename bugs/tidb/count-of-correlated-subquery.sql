@@ -1,5 +1,5 @@
 -- title: A count of no rows that names a count of no rows around it keeps no row
--- link: bugs-found.md
+-- link: bugs/tidb.md
 -- fails: tidb@7.5.0
 -- caught: eet, plan
 -- newest: eet, plan

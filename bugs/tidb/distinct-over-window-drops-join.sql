@@ -1,5 +1,5 @@
 -- title: DISTINCT over a window function drops an outer join whose rows the function counts
--- link: bugs-found.md
+-- link: bugs/tidb.md
 -- fails: tidb@8.5.6
 -- caught: eet
 -- newest: eet

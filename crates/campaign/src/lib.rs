@@ -44,6 +44,7 @@ mod reducer;
 mod regroup;
 mod remembered;
 mod replay;
+mod rerun;
 mod scripts;
 mod share;
 mod sorter;
@@ -76,6 +77,7 @@ pub use reducer::{Reduced, Watcher, reduce};
 pub use regroup::regroup;
 pub use remembered::Remembered;
 pub use replay::{Replay, replay};
+pub use rerun::run_scripts;
 pub use share::{Arrival, Lease, Next, Pulse, Share, SharedBug};
 pub use stretch::{Shard, Stretch};
 pub use summary::{

@@ -11,6 +11,7 @@ mod probe;
 pub mod protocol;
 mod replay;
 mod scripts;
+mod statements;
 mod subjects;
 pub mod trace;
 
@@ -127,6 +128,7 @@ fn perform(job: Job, input: StdinLock, events: &mut Events) -> anyhow::Result<()
         Task::Probe { skip } => probe::run(skip, engines.engine, &dialect, writer, events),
         Task::CheckSubjects(task) => subjects::run(&task, place, engines, &dialect, writer, input, events),
         Task::CheckScripts(task) => scripts::run(&task, place, engines, &dialect, writer, events),
+        Task::RunScripts(task) => statements::run(&task, place, engines, &dialect, writer, events),
         Task::Replay { case, origin } => {
             confined(&case, place, &dialect)?;
             replay::run(&case, origin, engines, &dialect, writer, events)

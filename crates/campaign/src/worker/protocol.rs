@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use dissent_core::catalog::{Operation, OperationKind, SampleType};
 use dissent_core::check::Read as ScriptRead;
 use dissent_core::dialect::Setting;
-use dissent_core::finding::{Arm, Evidence, Origin, Verdict};
+use dissent_core::finding::{Arm, ArmOutcome, Evidence, Origin, Verdict};
 use dissent_core::profile::{Draws, Outcomes};
 use dissent_core::session::Counts;
 use dissent_core::subject::TestCase;
@@ -51,6 +51,8 @@ pub enum Task {
     CheckSubjects(SubjectsTask),
     /// For `dissent check`: check the queries of scripts.
     CheckScripts(ScriptsTask),
+    /// Run scripts as they are written, and report what each statement returns.
+    RunScripts(RunTask),
 }
 
 impl Task {
@@ -104,6 +106,14 @@ pub struct ScriptsTask {
     pub skip: usize,
 }
 
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RunTask {
+    /// The statements of each script.
+    pub scripts: Vec<Vec<String>>,
+    /// Scripts that earlier workers have finished, or that crashed them.
+    pub skip: usize,
+}
+
 /// A script to check.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Script {
@@ -151,6 +161,10 @@ pub enum Event {
     },
     /// The next script was gone through; what it made the oracles say was counted in a `Progress` before.
     ScriptChecked(ScriptRead),
+    /// What the next statement of a script returned.
+    Ran(ArmOutcome),
+    /// The script was run as far as the engine was there for it.
+    ScriptRan,
     /// Something that the user should know about the seeds.
     Remark(String),
     /// An error of our own; the worker ends after it.

@@ -154,6 +154,16 @@ pub enum StatsTable {
         #[arg(value_name = "CAMPAIGN")]
         campaigns: Vec<PathBuf>,
     },
+    /// The bugs that Dissent found, from their scripts: an index by engine and kind, and one page per engine
+    FoundBugs {
+        /// Scripts, or directories of them
+        #[arg(required = true, value_name = "SCRIPT")]
+        scripts: Vec<PathBuf>,
+
+        /// The directory to write the pages to
+        #[arg(long, value_name = "DIR")]
+        out: PathBuf,
+    },
     /// Which oracles catch known bugs: run each script whose header says which version fails on that
     /// version and on the newest
     KnownBugs {

@@ -13,7 +13,8 @@ use crate::numbers::duration;
 
 #[derive(Debug, clap::Args)]
 pub struct ReplayArgs {
-    /// The finding: its directory, its finding.json, or its name if it is in the newest campaign
+    /// The finding: its directory, its finding.json, or its name if it is in the newest campaign; or a script that says what
+    /// its queries return and must return, like those in bugs/found, or a directory of such scripts
     #[arg(value_name = "DIR", value_parser = finding_path)]
     pub finding: PathBuf,
 

@@ -8,6 +8,7 @@ mod engines;
 mod findings;
 #[cfg_attr(not(feature = "fleet"), path = "no_fleet.rs")]
 mod fleet;
+mod found;
 mod hunt;
 mod known;
 mod merge;
@@ -64,12 +65,20 @@ pub fn run(command: Command) -> anyhow::Result<u8> {
 /// Says what a finding will run, and where, before it does: it may have come from somebody else.
 fn show_script(finding: &Finding, place: &str, dialect: &Dialect) {
     // Without its oracle nothing will run.
-    if crate::verbosity::is_quiet() || oracle::by_name(&finding.case.subject.oracle).is_none() {
+    if oracle::by_name(&finding.case.subject.oracle).is_none() {
         return;
     }
     let statements = finding.case.setup.iter().chain(&finding.case.subject.tests);
+    announce(place, statements.map(|statement| to_sql(statement, dialect)));
+}
+
+/// Says which statements will run, and where.
+fn announce(place: &str, statements: impl Iterator<Item = impl std::fmt::Display>) {
+    if crate::verbosity::is_quiet() {
+        return;
+    }
     let mut script = format!("running on {place}:\n");
-    statements.for_each(|statement| script += &format!("  {};\n", to_sql(statement, dialect)));
+    statements.for_each(|statement| script += &format!("  {statement};\n"));
     // Nobody listens: no reason not to go on.
     let _ = std::io::stderr().write_all(plain(&script).as_bytes());
 }

@@ -7,13 +7,16 @@ use dissent_campaign::{CheckOutcome, Replay, Replayed, record, replay};
 use dissent_core::finding::{Arm, ArmOutcome, Finding};
 use dissent_core::report::{ROWS_SHOWN, failure, outcome_lines};
 
-use super::{obtain_for, show_script};
+use super::{found, obtain_for, show_script};
 use crate::args::ReplayArgs;
 use crate::numbers::counted;
 use crate::progress::LiveLine;
 use crate::text::plain;
 
 pub fn run(args: ReplayArgs) -> anyhow::Result<u8> {
+    if found::is_script(&args.finding) {
+        return found::replay(&args);
+    }
     let finding = record::read(&args.finding)?;
     let tested = obtain_for(
         &finding,

@@ -1,4 +1,5 @@
-//! The header of a script, in the comments at its start: `-- key: value`.
+//! The header of a script, in the comments at its start: `-- key: value`. A line that is indented goes on with the value
+//! before it.
 
 /// The words about a known bug that a script rebuilds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,13 +20,24 @@ pub struct Header {
     pub newest: Vec<String>,
 }
 
+/// The keys and values at the start of a script.
+pub(super) fn fields(text: &str) -> Vec<(String, String)> {
+    let mut fields: Vec<(String, String)> = Vec::new();
+    for line in text.lines().map_while(|line| line.strip_prefix("--")) {
+        match (line.strip_prefix("   "), fields.last_mut(), line.split_once(':')) {
+            (Some(more), Some((_, value)), _) => *value = format!("{value} {}", more.trim()),
+            (None, _, Some((key, value))) => fields.push((key.trim().to_string(), value.trim().to_string())),
+            _ => {}
+        }
+    }
+    fields
+}
+
 /// The header of a script; none if it names no target that fails.
 pub fn read(text: &str) -> Option<Header> {
     let mut header = Header::default();
-    for line in text.lines().map_while(|line| line.strip_prefix("--")) {
-        let Some((key, value)) = line.split_once(':') else { continue };
-        let value = value.trim().to_string();
-        match key.trim() {
+    for (key, value) in fields(text) {
+        match key.as_str() {
             "title" => header.title = value,
             "link" => header.link = value,
             "fails" => header.fails = value,

@@ -5,6 +5,7 @@
 //! once an engine has given the same answer to the original and to our rendering of it ([`verify`]).
 
 mod depth;
+pub mod found;
 pub mod header;
 mod lower;
 mod mysqltest;

@@ -6,6 +6,7 @@ mod cause;
 pub mod compare;
 pub mod export;
 mod failure;
+pub mod found;
 pub mod growth;
 mod history;
 pub mod html;

@@ -552,7 +552,7 @@ fn rule_5_7_an_error_that_no_expression_raises_is_a_finding_with_both_answers() 
 
 // What was found.
 
-/// The statements of docs/bugs-found.md, as they stand there.
+/// With the sessions that hunts have; `bugs/found/mariadb/second-execution-mixes-groups.sql` sets the mode itself.
 #[test]
 fn the_second_execution_of_a_prepared_statement_fails_on_mariadb() {
     let Some(mut mariadb) = Fixture::open("mariadb@11.8") else { return };

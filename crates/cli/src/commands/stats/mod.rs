@@ -4,6 +4,7 @@ mod compare;
 mod counters;
 mod coverage;
 mod drawn;
+mod found_bugs;
 mod growth;
 mod known_bugs;
 mod oracles;
@@ -25,6 +26,7 @@ pub fn run(args: StatsArgs) -> anyhow::Result<u8> {
             coverage::run(&campaign, target.as_deref(), group.as_deref())?
         }
         StatsTable::Reduction { campaigns } => reduction::run(campaigns)?,
+        StatsTable::FoundBugs { scripts, out } => found_bugs::run(&scripts, &out)?,
         StatsTable::KnownBugs { scripts, oracles, limits } => known_bugs::run(&scripts, &oracles, &limits)?,
     }
     Ok(crate::NOTHING_FOUND)
