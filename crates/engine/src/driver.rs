@@ -110,7 +110,7 @@ pub(crate) trait Driver: Sync {
     }
 
     /// Whether what is opened is a program, which needs whatever it needs.
-    fn runs_programs(&self) -> bool {
+    fn runs_programs(&self, _path: &Path) -> bool {
         false
     }
 

@@ -16,6 +16,7 @@ mod firebird;
 mod interpreter;
 mod launch;
 mod library;
+mod loader;
 mod mysql;
 mod own;
 mod postgres;

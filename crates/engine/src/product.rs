@@ -90,7 +90,7 @@ impl Product {
 
     /// The program beside the usual package clients without which the newest version cannot be built or run.
     pub fn needs(&self) -> Option<&str> {
-        let registry = self.releases.last()?.packages.first()?.registry;
+        let registry = package::newest(&self.releases)?.packages.first()?.registry;
         let server = self.descriptor.server.as_ref().map(|server| server.program.as_str());
         let of_user = server.filter(|program| !program.starts_with("{package}"));
         of_user.or(matches!(registry, Registry::Go(_)).then_some("go"))
@@ -132,7 +132,7 @@ impl Product {
 
     fn newest(&'static self) -> Result<Choice, EngineError> {
         let bundled = self.bundled().map(|release| release.version);
-        match self.releases.last() {
+        match package::newest(&self.releases) {
             Some(release) if bundled == Some(release.version) => Ok(Choice::Bundled),
             Some(release) => Ok(Choice::Release(release)),
             None => Err(self.not_obtainable()),

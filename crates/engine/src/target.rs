@@ -45,6 +45,11 @@ impl Target {
         self.product.takes_long(&self.choice)
     }
 
+    /// Whether it is a version that is published for trials only, such as a release candidate.
+    pub fn is_preview(&self) -> bool {
+        matches!(self.choice, Choice::Release(release) if release.is_preview())
+    }
+
     /// Whether it is a server that somebody else runs.
     pub fn is_server(&self) -> bool {
         matches!(self.choice, Choice::Server(_))

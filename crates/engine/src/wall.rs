@@ -95,7 +95,7 @@ impl Wall {
                         wall.network |= by_port || product.driver.listens(path);
                         let programs = by_name.into_iter().chain(product.driver.interpreter(path));
                         wall.readable.extend(programs.flat_map(interpreter::reads));
-                        if version.is_none() && product.driver.runs_programs() {
+                        if version.is_none() && product.driver.runs_programs(path) {
                             // The user's own.
                             wall.readable.push("/".into());
                         }

@@ -145,6 +145,9 @@ pub struct Spelling {
     /// The words before a new column in ALTER TABLE.
     #[serde(default = "Spelling::add_column")]
     pub add_column: String,
+    /// What follows the type of such a column that may be NULL, where it could not be otherwise.
+    #[serde(default)]
+    pub added_nullable: Option<String>,
     /// Around the name of the index that a table in FROM is to be read by.
     #[serde(default = "Spelling::indexed_by")]
     pub indexed_by: String,
@@ -203,6 +206,7 @@ impl Default for Spelling {
             drop_if_exists: None,
             modulo: None,
             add_column: Spelling::add_column(),
+            added_nullable: None,
             indexed_by: Spelling::indexed_by(),
             not_indexed: Spelling::not_indexed(),
         }

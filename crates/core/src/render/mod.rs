@@ -105,7 +105,7 @@ impl Renderer<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sql::{BinaryOp, UnaryOp};
+    use crate::sql::{AlterAction, BinaryOp, ColumnConstraint, ColumnDef, DataType, Kind, UnaryOp};
 
     fn column(name: &str) -> Expr {
         Expr::bare_column(name)
@@ -122,5 +122,22 @@ mod tests {
         let bits = Expr::unary(UnaryOp::BitNot, column("c0"));
         let sum = Expr::binary(BinaryOp::Add, bits, Expr::int(1));
         assert_eq!(expr_to_sql(&sum, &dialect), "(~c0) + 1");
+    }
+
+    /// ClickHouse's setting that makes columns Nullable is for CREATE TABLE alone.
+    #[test]
+    fn a_column_that_is_added_may_be_null_like_any_other() {
+        let added = |dialect, ty: &'static str, constraints| {
+            let column = ColumnDef { name: "c1".into(), ty: DataType::new(ty, Kind::Int), constraints };
+            let action = AlterAction::AddColumn(column);
+            let statement = Statement::AlterTable { table: "t0".into(), action };
+            to_sql(&statement, &Dialect::load(dialect, "26.9").unwrap())
+        };
+        let not_null = || vec![ColumnConstraint::NotNull];
+        assert_eq!(added("clickhouse", "Int32", Vec::new()), "ALTER TABLE t0 ADD COLUMN c1 Int32 NULL");
+        assert_eq!(added("clickhouse", "Int32", not_null()), "ALTER TABLE t0 ADD COLUMN c1 Int32 NOT NULL");
+        let wrapped = "LowCardinality(Nullable(String))";
+        assert!(added("clickhouse", wrapped, Vec::new()).ends_with(wrapped));
+        assert_eq!(added("postgres", "INTEGER", Vec::new()), "ALTER TABLE t0 ADD COLUMN c1 INTEGER");
     }
 }

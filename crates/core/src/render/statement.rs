@@ -359,10 +359,22 @@ impl Renderer<'_> {
                 self.push(" ");
                 self.push(&self.dialect.spelling.add_column);
                 self.push(" ");
-                self.column_def(column);
+                self.column_def(&self.added(column));
             }
             AlterAction::DropColumn(column) => self.word_and_name(" DROP COLUMN", &Some(column.clone())),
         }
+    }
+
+    /// A new column of a table that is there, which may be NULL wherever one of CREATE TABLE may.
+    fn added(&self, column: &ColumnDef) -> ColumnDef {
+        let mut column = column.clone();
+        let can_be_told = self.dialect.type_entry(&column.ty).is_some_and(|entry| !entry.nullable);
+        if let (Some(word), true) = (&self.dialect.spelling.added_nullable, can_be_told)
+            && !column.constraints.contains(&ColumnConstraint::NotNull)
+        {
+            column.ty.name = format!("{} {word}", column.ty.name).into();
+        }
+        column
     }
 
     fn insert(&mut self, insert: &Insert) {

@@ -1,17 +1,22 @@
-//! The versions of ClickHouse: libraries from packages, and servers over HTTP and HTTPS.
+//! The versions of ClickHouse: libraries and modules for Python from packages, and servers over HTTP and HTTPS.
 
 use std::path::{Path, PathBuf};
 
+use dissent_core::engine::Engine;
+
 use super::api::Api;
-use super::{ClickhouseEngine, remote};
-use crate::EngineError;
+use super::{ClickhouseEngine, piped, remote};
 use crate::armed::Arms;
 use crate::driver::{Driver, Opened};
 use crate::product::Product;
 use crate::store::{Arrival, not_writable};
 use crate::url::ServerUrl;
+use crate::{EngineError, interpreter};
 
-/// Libchdb, or a server.
+/// In the directory of an installed version: a package for Python.
+const PACKAGE: &str = "package";
+
+/// Libchdb, alone or for Python, or a server.
 pub(crate) struct Clickhouse;
 
 impl Driver for Clickhouse {
@@ -27,11 +32,26 @@ impl Driver for Clickhouse {
         &["+http", "+https"]
     }
 
+    fn interpreter(&self, path: &Path) -> Option<&'static str> {
+        piped::is_module(path).then_some(interpreter::PYTHON)
+    }
+
+    fn runs_programs(&self, path: &Path) -> bool {
+        piped::is_module(path)
+    }
+
     fn opened(&self, kept: &Path) -> PathBuf {
-        kept.join("libchdb.so")
+        let module = kept.join(PACKAGE).join(piped::MODULE);
+        if module.is_file() { module } else { kept.join("libchdb.so") }
     }
 
     fn install(&self, arrival: &mut Arrival) -> Result<String, EngineError> {
+        if arrival.downloaded.is_dir() {
+            let package = arrival.kept.join(PACKAGE);
+            std::fs::rename(arrival.downloaded, package).map_err(not_writable(arrival.kept))?;
+            let engine = ClickhouseEngine::load(arrival.product, &self.opened(arrival.kept))?;
+            return Ok(engine.version().to_string());
+        }
         let library = self.opened(arrival.kept);
         std::fs::rename(arrival.downloaded, &library).map_err(not_writable(arrival.kept))?;
         Ok(Api::load(&library)?.version().unwrap_or_default())

@@ -40,15 +40,7 @@ pub struct Library {
 
 impl Link for Library {
     fn query(&mut self, question: &Question) -> Result<Vec<u8>, SqlError> {
-        for (at, value) in question.parameters.iter().enumerate() {
-            let set = format!("SET param_p{} = '{}'", at + 1, quotable(value));
-            self.connection.query(&set, "Null").map_err(errors::error)?;
-        }
-        self.connection.query(question.sql, question.format).map_err(|message| {
-            // What a query wrote before it failed is otherwise returned by the next one.
-            let _ = self.connection.query("SELECT 1", "Null");
-            errors::error(message)
-        })
+        in_session(question, |sql, format| self.connection.query(sql, format).map_err(errors::error))
     }
 
     /// It is gone only with our process.
@@ -59,6 +51,20 @@ impl Link for Library {
     fn is_shared(&self) -> bool {
         false
     }
+}
+
+/// Asks a library, which keeps the values of parameters in its session.
+pub fn in_session(
+    question: &Question,
+    mut ask: impl FnMut(&str, &str) -> Result<Vec<u8>, SqlError>,
+) -> Result<Vec<u8>, SqlError> {
+    for (at, value) in question.parameters.iter().enumerate() {
+        ask(&format!("SET param_p{} = '{}'", at + 1, quotable(value)), "Null")?;
+    }
+    ask(question.sql, question.format).inspect_err(|_| {
+        // What a query wrote before it failed is otherwise returned by the next one.
+        let _ = ask("SELECT 1", "Null");
+    })
 }
 
 /// A text between quotes.
@@ -99,6 +105,12 @@ fn escaped(text: &str) -> String {
 /// The way to the engine is gone.
 pub fn lost(message: String) -> SqlError {
     SqlError { class: ErrorClass::ConnectionLost, code: "server-gone".to_string(), message }
+}
+
+/// The engine did not keep its time limit.
+pub fn hang(limit: Duration) -> SqlError {
+    let message = format!("the statement ran for {} s, beyond its time limit", limit.as_secs());
+    SqlError { code: "hang".to_string(), ..lost(message) }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! ClickHouse: the engine inside libchdb, in this process, or a running server.
+//! ClickHouse: the engine inside libchdb, in this process; inside its package for Python; or a running server.
 
 mod api;
 mod binary;
@@ -6,6 +6,7 @@ mod driver;
 mod encrypted;
 mod errors;
 mod link;
+mod piped;
 mod remote;
 mod types;
 
@@ -25,6 +26,7 @@ use crate::{EngineError, own, settings};
 use api::Api;
 use binary::Unread;
 use link::{Library, Link, Question};
+use piped::Piped;
 use remote::Remote;
 
 /// Settings for speed, and for one thread at a time. Those that change results stand in the dialect (`session`).
@@ -74,6 +76,11 @@ pub struct ClickhouseEngine {
 
 impl ClickhouseEngine {
     pub fn load(product: &Product, path: &Path) -> Result<ClickhouseEngine, EngineError> {
+        if piped::is_module(path) {
+            let refused = |reason| EngineError::NotStarted { what: "ClickHouse".to_string(), reason };
+            let link = Box::new(Piped::start(path)?);
+            return ClickhouseEngine::open(product, link, None).map_err(refused);
+        }
         let api = Api::load(path)?;
         let what = format!("ClickHouse {}", api.version().unwrap_or_default()).trim_end().to_string();
         let refused = |reason: String| EngineError::NotStarted { what: what.clone(), reason };

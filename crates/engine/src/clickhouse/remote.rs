@@ -11,7 +11,7 @@ use ureq::unversioned::transport::{Connector, TcpConnector};
 
 use super::encrypted::Encryption;
 use super::errors;
-use super::link::{Link, Question, lost};
+use super::link::{Link, Question, hang, lost};
 use crate::own;
 use crate::product::Product;
 use crate::url::ServerUrl;
@@ -89,12 +89,7 @@ impl Remote {
         match answer {
             Ok((status, body)) if status.is_success() => Ok(body),
             Ok((_, body)) => Err(errors::error(String::from_utf8_lossy(&body).trim_end().to_string())),
-            Err(ureq::Error::Timeout(_)) => {
-                let seconds = limit.as_secs();
-                let mut error = lost(format!("the statement ran for {seconds} s, beyond its time limit"));
-                error.code = "hang".to_string();
-                Err(error)
-            }
+            Err(ureq::Error::Timeout(_)) => Err(hang(limit)),
             Err(error) => Err(lost(error.to_string())),
         }
     }

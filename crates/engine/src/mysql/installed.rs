@@ -14,6 +14,7 @@ use crate::EngineError;
 use crate::armed::{Arms, Binary};
 use crate::confine::{Confinement, User};
 use crate::launch::{Launch, Launched, Reach};
+use crate::loader::Loader;
 use crate::product::Product;
 use crate::server::{Home, Server, copy_tree};
 use crate::store::{Arrival, not_writable};
@@ -403,22 +404,8 @@ impl Installed {
             command.env("LD_LIBRARY_PATH", tree.join("libs"));
             return Ok(command);
         }
-        let not_there =
-            |what: &str| self.not_started(format!("{what} is missing in {}", self.root.display()));
-        let mut libraries = Vec::new();
-        for parent in [tree.join("lib"), tree.join("usr/lib")] {
-            let entries = fs::read_dir(parent).into_iter().flatten().flatten();
-            let triples = entries.filter(|entry| entry.file_name().to_string_lossy().contains("-linux-"));
-            libraries.extend(triples.map(|entry| entry.path()));
-        }
-        let loader = libraries.iter().flat_map(fs::read_dir).flatten().flatten();
-        let is_loader = |name: &str| name.starts_with("ld-linux") && name.contains(".so");
-        let mut loaders = loader.filter(|entry| is_loader(&entry.file_name().to_string_lossy()));
-        let loader = loaders.next().ok_or_else(|| not_there("the loader"))?.path();
-        let path = std::env::join_paths(libraries).map_err(|_| not_there("a directory that can be named"))?;
-        let mut command = Command::new(loader);
-        command.arg("--library-path").arg(path).arg(self.file());
-        Ok(command)
+        let missing = || self.not_started(format!("the loader is missing in {}", self.root.display()));
+        Ok(Loader::of(&tree).ok_or_else(missing)?.run(&self.file()))
     }
 
     /// OceanBase listens on every interface there is, and wants one besides loopback: it gets a network of

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Host, PostgresEngine, install, private};
+use super::{Host, PostgresEngine, debian, install, private};
 use crate::EngineError;
 use crate::armed::{Arms, Binary};
 use crate::driver::{Driver, Opened};
@@ -46,8 +46,10 @@ impl Driver for Postgres {
     }
 
     fn binary(&self, product: &'static Product, path: &Path) -> Option<Binary> {
-        // Other servers of the protocol are not programs of C.
-        Launch::at(product, path).is_none().then(|| Binary::server(private::program(path)))
+        // Other servers of the protocol are not programs of C, and a script has no code to watch.
+        let is_program =
+            Launch::at(product, path).is_none() && !debian::is_arranged(&path.join(private::PROGRAMS));
+        is_program.then(|| Binary::server(private::program(path)))
     }
 
     fn connect(&self, product: &'static Product, url: &ServerUrl) -> Opened {

@@ -9,6 +9,7 @@ use std::process::Command;
 
 use serde::Deserialize;
 
+use super::debian;
 use super::private::{self, PROGRAMS};
 use crate::EngineError;
 use crate::store::{Arrival, not_writable};
@@ -27,7 +28,11 @@ struct Link {
 pub fn install(arrival: &Arrival) -> Result<String, EngineError> {
     let programs = arrival.kept.join(PROGRAMS);
     let unwritable = not_writable(arrival.kept);
-    std::fs::rename(arrival.downloaded, &programs).map_err(&unwritable)?;
+    match debian::is_tree(arrival.downloaded) {
+        true => debian::arrange(arrival.downloaded, &programs),
+        false => std::fs::rename(arrival.downloaded, &programs),
+    }
+    .map_err(&unwritable)?;
     tidy(&programs).map_err(&unwritable)?;
     let found = version_of(&programs).unwrap_or_else(|| "programs that do not run here".to_string());
     if arrival.release.is(&found) {
@@ -73,11 +78,11 @@ fn link(programs: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// `postgres (PostgreSQL) 17.10`.
+/// `postgres (PostgreSQL) 17.10 …`.
 fn version_of(programs: &Path) -> Option<String> {
     let output = Command::new(programs.join("bin/postgres")).arg("--version").output().ok()?;
     let told = String::from_utf8_lossy(&output.stdout);
-    told.split_whitespace().nth(2).map(str::to_string)
+    told.split_whitespace().nth(2).map(super::version_in)
 }
 
 #[cfg(test)]

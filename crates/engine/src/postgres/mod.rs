@@ -1,6 +1,7 @@
 //! PostgreSQL and engines that speak its protocol: a private server of an installed version, or a running server,
 //! where Dissent only uses databases that it created.
 
+mod debian;
 mod driver;
 mod install;
 mod private;
@@ -423,9 +424,16 @@ fn own_version(product: &Product, wire: &mut Wire) -> Result<String, String> {
     }
 }
 
-/// `17.10` out of `17.10 (Debian …)`, `23.1.11` out of `Relative CCL v23.1.11 (…)`.
+/// `17.10` out of `17.10 (Debian …)`, `19-rc1` out of `19rc1 (Debian …)`, `23.1.11` out of `Relative CCL v23.1.11 (…)`.
 fn version_in(told: &str) -> String {
     let word =
         told.split_whitespace().find(|word| word.trim_start_matches('v').starts_with(char::is_numeric));
-    word.unwrap_or(told).trim_start_matches('v').to_string()
+    let version = word.unwrap_or(told).trim_start_matches('v');
+    // A preview has no point: `19rc1`. Written so, it is a version by its numbers.
+    match version.find(|c: char| !c.is_ascii_digit()) {
+        Some(end) if end > 0 && version[end..].starts_with(char::is_alphabetic) => {
+            format!("{}-{}", &version[..end], &version[end..])
+        }
+        _ => version.to_string(),
+    }
 }

@@ -172,7 +172,7 @@ impl Private {
 }
 
 fn settings(version: &str) -> Vec<String> {
-    let major: u32 = version.split('.').next().and_then(|major| major.parse().ok()).unwrap_or(0);
+    let major: u32 = version.split(['.', '-']).next().and_then(|major| major.parse().ok()).unwrap_or(0);
     let missing =
         |setting: &&&str| LATER_SETTINGS.iter().any(|(since, name)| name == *setting && major < *since);
     let known = SETTINGS.iter().filter(|setting| !missing(setting));
@@ -246,6 +246,7 @@ mod tests {
     #[test]
     fn an_old_server_is_not_told_what_it_does_not_know() {
         assert!(settings("18.4").contains(&"jit=off".to_string()));
+        assert!(settings("19-rc1").contains(&"jit=off".to_string()));
         assert!(!settings("10.20").contains(&"jit=off".to_string()));
     }
 }

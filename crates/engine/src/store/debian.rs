@@ -6,6 +6,7 @@ use std::process::Command;
 
 use super::download::Download;
 use super::lasting_directory;
+use super::package::Package;
 use crate::EngineError;
 
 /// Downloads the package and its dependencies, and unpacks them into one directory.
@@ -42,6 +43,7 @@ fn suite(download: &Download) -> Result<PathBuf, EngineError> {
         .and_then(|()| std::fs::create_dir_all(work.join("nothing")))
         .and_then(|()| std::fs::write(work.join("status"), ""))
         .and_then(|()| std::fs::write(work.join("sources.list"), source))
+        .and_then(|()| std::fs::write(work.join("preferences"), preferences(download.package)))
         .and_then(|()| std::fs::write(work.join("apt.conf"), configuration(&work)));
     written.map_err(|error| download.failed("apt-get", error.to_string()))?;
     download.run(apt("apt-get", &work).arg("update"))?;
@@ -64,7 +66,7 @@ fn configuration(work: &Path) -> String {
          #clear DPkg::Pre-Install-Pkgs;\n\
          Dir::State \"{work}/state\";\nDir::State::status \"{work}/status\";\nDir::Cache \"{work}/cache\";\n\
          Dir::Etc::sourcelist \"{work}/sources.list\";\nDir::Etc::sourceparts \"{work}/nothing\";\n\
-         Dir::Etc::preferences \"{work}/nothing/none\";\nDir::Etc::preferencesparts \"{work}/nothing\";\n\
+         Dir::Etc::preferences \"{work}/preferences\";\nDir::Etc::preferencesparts \"{work}/nothing\";\n\
          Dir::Log \"{work}/nothing\";\n\
          APT::Install-Recommends \"false\";\nAPT::Install-Suggests \"false\";\nAPT::Sandbox::User \"\";\n\
          Acquire::Languages \"none\";\nAcquire::IndexTargets::deb::DEP-11::DefaultEnabled \"false\";\n\
@@ -80,10 +82,24 @@ fn source(download: &Download) -> Result<String, EngineError> {
     let targets = download.output(apt.env("LC_ALL", "C"))?;
     let keyring = Path::new("/usr/share/keyrings/debian-archive-keyring.gpg");
     // Where it is not there, the keys that apt trusts anyway have to do.
-    let line = line_for(download.package.version, &targets, keyring.is_file().then_some(keyring));
-    line.ok_or_else(|| {
+    let keyring = keyring.is_file().then_some(keyring);
+    let suites = [download.package.version].into_iter().chain(download.package.option("base"));
+    let lines: Option<String> = suites.map(|suite| line_for(suite, &targets, keyring)).collect();
+    lines.ok_or_else(|| {
         download.failed("apt-get", "this machine's package sources name no Debian mirror".to_string())
     })
+}
+
+/// A suite that is not complete lies over another one, the `base`: only the package and those that it has to come `with`
+/// are taken from it, though apt would not choose it by itself.
+fn preferences(package: &Package) -> String {
+    let names: Vec<&str> = [package.name].into_iter().chain(package.option("with")).collect();
+    match package.option("base").next() {
+        Some(_) => {
+            format!("Package: {}\nPin: release a={}\nPin-Priority: 990\n", names.join(" "), package.version)
+        }
+        None => String::new(),
+    }
 }
 
 /// The sources line for a suite, from what apt says of the machine's own: component, release, address. A
@@ -103,6 +119,21 @@ fn line_for(suite: &str, targets: &str, keyring: Option<&Path>) -> Option<String
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_a_suite_that_is_not_complete_only_what_is_named_is_taken() {
+        use super::super::package::Registry;
+        let package = |options| Package {
+            registry: Registry::Debian,
+            name: "postgresql-19",
+            version: "experimental",
+            path: ".",
+            options,
+        };
+        let pinned = preferences(&package("base=sid with=libpq5"));
+        assert_eq!(pinned, "Package: postgresql-19 libpq5\nPin: release a=experimental\nPin-Priority: 990\n");
+        assert_eq!(preferences(&package("")), "");
+    }
 
     #[test]
     fn the_machines_own_mirror_serves_other_suites() {

@@ -201,7 +201,9 @@ impl Store {
             };
             arrival.install(product.driver)
         })?;
-        std::fs::rename(&made, &kept).map(|()| opened).map_err(not_writable(&kept))
+        // Packages differ in what is opened of them.
+        let opened = |()| product.driver.opened(&kept);
+        std::fs::rename(&made, &kept).map(opened).map_err(not_writable(&kept))
     }
 }
 

@@ -85,6 +85,10 @@ impl Package {
     pub fn is_built_for_long(&self) -> bool {
         matches!(self.registry, Registry::Worker | Registry::Go(_))
     }
+
+    fn is_preview(&self) -> bool {
+        self.option("preview").next().is_some()
+    }
 }
 
 impl fmt::Display for Package {
@@ -125,15 +129,20 @@ impl Release {
         Version::parse(self.version)
     }
 
+    /// Whether it is published for trials only. Its packages move on to the next one.
+    pub fn is_preview(&self) -> bool {
+        self.packages.iter().all(Package::is_preview)
+    }
+
     /// Whether what was obtained is what the packages promised.
     pub fn is(&self, version: &str) -> bool {
         version == self.version || self.is_series && begins_with(version, self.version)
     }
 }
 
-/// Whether a version is `start` or goes on behind it.
+/// Whether a version is `start` or goes on behind it, as `19.1` and `19-rc1` go on behind `19`.
 fn begins_with(version: &str, start: &str) -> bool {
-    version.strip_prefix(start).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    version.strip_prefix(start).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '-']))
 }
 
 /// Every version of a dialect's engine that can be obtained, the oldest first: its table, and what was learned since.
@@ -173,6 +182,11 @@ pub(super) fn add(releases: &mut Vec<Release>, line: &'static str) -> Result<(),
         _ => releases.insert(at, release),
     }
     Ok(())
+}
+
+/// What an engine's name alone means: its newest version. Previews have to be named.
+pub fn newest(releases: &[Release]) -> Option<&Release> {
+    releases.iter().rfind(|release| !release.is_preview())
 }
 
 /// The newest release that is `wanted` or, where that is only the start of a version, begins with it. A version
@@ -225,13 +239,24 @@ mod tests {
             ("duckdb", "1.5", Some("1.5.6")),
             ("duckdb", "0.2", Some("0.2.9")),
             ("duckdb", "0.0", None),
-            ("clickhouse", "26", Some("26.7.3")),
+            ("clickhouse", "26", Some("26.9")),
+            ("clickhouse", "26.7", Some("26.7.3")),
             ("mariadb", "10", Some("10.11")),
             ("mariadb", "10.1", None),
             ("mysql", "8.0", None),
         ] {
             assert_eq!(found(dialect, wanted), newest, "{dialect}@{wanted}");
         }
+    }
+
+    #[test]
+    fn a_preview_has_to_be_named() {
+        let mut releases = Vec::new();
+        add(&mut releases, "18.6\tnpm\tpackage\t18.6.0\t.").unwrap();
+        add(&mut releases, "19.x\tdebian\tpackage\texperimental\t.\tpreview=yes").unwrap();
+        assert_eq!(newest(&releases).unwrap().version, "18.6");
+        let preview = find(&releases, "19").unwrap();
+        assert!(preview.is("19-rc1") && preview.is("19.0") && !preview.is("18.6"));
     }
 
     #[test]

@@ -35,7 +35,7 @@ impl Driver for Worker {
         package::is_script(path).then_some(interpreter::PYTHON)
     }
 
-    fn runs_programs(&self) -> bool {
+    fn runs_programs(&self, _: &Path) -> bool {
         true
     }
 

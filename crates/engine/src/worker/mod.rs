@@ -3,9 +3,10 @@
 
 mod driver;
 pub(crate) mod package;
-mod pipe;
+pub(crate) mod pipe;
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 use dissent_core::engine::{Engine, ErrorClass, Limits, Prepared, Reply, Rows, SqlError, Trouble};
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use driver::Worker;
 
+use crate::interpreter;
 use pipe::{Lost, Pipe};
 
 /// How long a worker may take to start, and to do what takes no time.
@@ -117,7 +119,11 @@ impl WorkerEngine {
 }
 
 fn greet(program: &Path) -> Result<(Pipe, String), String> {
-    let mut pipe = Pipe::start(program).map_err(|error| error.to_string())?;
+    let mut command = Command::new(program);
+    if package::is_script(program) {
+        interpreter::put_first(interpreter::PYTHON, &mut command);
+    }
+    let mut pipe = Pipe::start(command).map_err(|error| error.to_string())?;
     let line = pipe.read(START).map_err(|lost| lost.to_string())?;
     match serde_json::from_str(&line) {
         Ok(Answer::Ready(version)) => Ok((pipe, version)),

@@ -3,13 +3,10 @@
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::package;
 use crate::confine::Confinement;
-use crate::interpreter;
 
 /// Bytes of address space: a worker that wants more fails to get it, not the machine.
 const MEMORY: u64 = 8 << 30;
@@ -46,14 +43,10 @@ impl std::fmt::Display for Lost {
 }
 
 impl Pipe {
-    pub fn start(program: &Path) -> io::Result<Pipe> {
-        let mut command = Command::new(program);
+    pub fn start(mut command: Command) -> io::Result<Pipe> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // Ctrl-C at the terminal is for us alone.
         command.process_group(0).env("RUST_BACKTRACE", "0");
-        if package::is_script(program) {
-            interpreter::put_first(interpreter::PYTHON, &mut command);
-        }
         let confinement =
             Confinement { memory_bytes: Some(MEMORY), without_core: true, ..Confinement::default() };
         confinement.apply(&mut command);

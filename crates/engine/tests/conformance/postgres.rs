@@ -131,6 +131,11 @@ fn postgres_newest() {
 }
 
 #[test]
+fn postgres_preview() {
+    postgres("postgres@19").run();
+}
+
+#[test]
 fn postgres_16() {
     postgres("postgres@16").run();
 }

@@ -1,0 +1,67 @@
+//! PostgreSQL out of Debian's packages. Those of another suite need other libraries than this machine has, so each program
+//! is a script that starts the real one under the loader that came with it.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use crate::loader::Loader;
+
+/// Where the packages of a major version are: the programs' directory is `usr/lib/postgresql/19`.
+const HOME: &str = "usr/lib/postgresql";
+const SHARE: &str = "usr/share/postgresql";
+/// What a server is initialised and run with.
+const NEEDED: [&str; 2] = ["initdb", "postgres"];
+/// Among the programs: the real ones.
+const REAL: &str = "real";
+
+/// It takes its place among the programs, because they look for each other there.
+const SCRIPT: &str = r#"#!/bin/sh
+bin=$(cd "${0%/*}" && pwd -P)
+name=${0##*/}
+libraries=$bin/../../../../libraries
+exec "$libraries/loader" --library-path "$libraries" --argv0 "$bin/$name" "$bin/../real/$name" "$@"
+"#;
+
+/// Whether unpacked packages are Debian's.
+pub fn is_tree(directory: &Path) -> bool {
+    directory.join(HOME).is_dir()
+}
+
+/// Whether the programs are scripts around the real ones.
+pub fn is_arranged(programs: &Path) -> bool {
+    programs.join("libraries").is_dir()
+}
+
+/// Takes out of unpacked packages what a server needs. The directories keep their names: the programs find one from the
+/// other.
+pub fn arrange(tree: &Path, programs: &Path) -> io::Result<()> {
+    let missing = || io::Error::other("the packages contain no PostgreSQL");
+    let major = fs::read_dir(tree.join(HOME))?.next().ok_or_else(missing)??.file_name();
+    let home = tree.join(HOME).join(&major);
+    let loader = Loader::of(tree).ok_or_else(|| io::Error::other("the packages contain no loader"))?;
+    let libraries = programs.join("libraries");
+    fs::create_dir_all(&libraries)?;
+    fs::copy(&loader.program, libraries.join("loader"))?;
+    for name in NEEDED {
+        for library in loader.libraries_of(&home.join("bin").join(name))? {
+            fs::copy(&library, libraries.join(library.file_name().unwrap_or_default()))?;
+        }
+    }
+    let kept = take(&home, &programs.join("lib/postgresql"))?;
+    take(&tree.join(SHARE).join(&major), &programs.join("share/postgresql"))?;
+    fs::rename(kept.join("bin"), kept.join(REAL))?;
+    fs::create_dir(kept.join("bin"))?;
+    for name in NEEDED {
+        fs::write(kept.join("bin").join(name), SCRIPT)?;
+    }
+    symlink(Path::new("lib/postgresql").join(&major).join("bin"), programs.join("bin"))
+}
+
+/// Moves a directory into another one.
+fn take(from: &Path, into: &Path) -> io::Result<PathBuf> {
+    fs::create_dir_all(into)?;
+    let to = into.join(from.file_name().unwrap_or_default());
+    fs::rename(from, &to).map(|()| to)
+}
