@@ -156,8 +156,10 @@ fn skip(target: &str, reason: &str) {
     let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
-/// The dialect of the bundled SQLite.
-pub static SQLITE: LazyLock<Dialect> = LazyLock::new(|| Fixture::sqlite().dialect);
+/// The dialect of the bundled SQLite. No engine is opened for it: one thread would wait for its turn at SQLite, and the
+/// thread whose turn it is for this.
+pub static SQLITE: LazyLock<Dialect> =
+    LazyLock::new(|| Dialect::load("sqlite", dissent_engine::sqlite::bundled()).expect("its dialect reads"));
 
 /// The statements of a script in SQLite's words, as trees.
 #[track_caller]
