@@ -5,7 +5,6 @@
 -- why: The comparison is one of bytes, and only '1' is not greater than '1'. The index is in the order of the collation.
 -- second opinion: MySQL 9.7.4
 -- reports: not searched
--- not run again: it takes more than ten minutes to compile
 
 CREATE TABLE t1(c0 VARCHAR(20) NOT NULL, c1 INT);
 CREATE INDEX i0 ON t1(c0);

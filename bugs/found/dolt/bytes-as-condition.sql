@@ -5,7 +5,6 @@
 -- why: The bytes are '0', which is FALSE.
 -- second opinion: MySQL 9.7.4
 -- reports: not searched
--- not run again: it takes more than ten minutes to compile
 
 CREATE TABLE t1(c0 BLOB);
 INSERT INTO t1 VALUES (0);

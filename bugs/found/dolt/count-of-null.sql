@@ -5,7 +5,6 @@
 -- why: COUNT does not count NULL.
 -- second opinion: MySQL 9.7.4
 -- reports: not searched
--- not run again: it takes more than ten minutes to compile
 
 CREATE TABLE t0(c0 INT);
 INSERT INTO t0 VALUES (1);

@@ -5,7 +5,6 @@
 -- why: The date is 19700101 as a number, which is neither 0 nor 1.
 -- second opinion: MySQL 9.7.4
 -- reports: not searched
--- not run again: it takes more than ten minutes to compile
 
 CREATE TABLE t6(c0 DATE);
 CREATE TABLE t7(c1 INT NOT NULL);

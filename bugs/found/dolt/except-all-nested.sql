@@ -5,7 +5,6 @@
 -- why: All three joins have one row, the empty bytes. The inner EXCEPT ALL removes it, and the outer one removes nothing.
 -- second opinion: MySQL 9.7.4
 -- reports: not searched
--- not run again: it takes more than ten minutes to compile
 
 CREATE TABLE t8(c0 VARBINARY(20) NOT NULL);
 INSERT INTO t8 VALUES (x'');

@@ -3,9 +3,8 @@
 -- oracle: crash
 -- on: dolt@1.83.2
 -- why: Nothing is equal to NULL, so the query has no rows.
--- second opinion: not tried
+-- second opinion: MySQL 9.7.4
 -- reports: not searched
--- not run again: it takes more than ten minutes to compile
 
 CREATE TABLE t3(c0 INT);
 CREATE TABLE t4(c0 VARCHAR(20) PRIMARY KEY);

@@ -5,7 +5,6 @@
 -- why: A join on NULL has no rows.
 -- second opinion: MySQL 9.7.4 refuses the query, because c0 is ambiguous to it; a join on NULL has no rows whatever c0 is
 -- reports: not searched
--- not run again: it takes more than ten minutes to compile
 
 CREATE TABLE t3(c0 INT NOT NULL);
 CREATE TABLE t4(c0 INT);

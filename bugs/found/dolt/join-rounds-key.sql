@@ -5,7 +5,6 @@
 -- why: 1.5 is not 2 and 4.5 is not 5. The outer joins are right.
 -- second opinion: MySQL 9.7.4
 -- reports: not searched
--- not run again: it takes more than ten minutes to compile
 
 CREATE TABLE t1(c1 INT PRIMARY KEY);
 CREATE TABLE t0(c2 DECIMAL(10, 2));

@@ -3,9 +3,8 @@
 -- oracle: crash
 -- on: dolt@1.83.2
 -- why: An array has no member called a, so both paths find nothing.
--- second opinion: not tried
+-- second opinion: MySQL 9.7.4
 -- reports: not searched
--- not run again: it takes more than ten minutes to compile
 
 SELECT JSON_EXTRACT('[0,0,1]', '$.a', '$.a[1]');
 -- returns: error: nil pointer dereference

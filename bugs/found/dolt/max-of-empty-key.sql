@@ -5,7 +5,6 @@
 -- why: An aggregate without GROUP BY has one row; the largest of no rows is NULL. MAX of a column without a key returns it.
 -- second opinion: MySQL 9.7.4
 -- reports: not searched
--- not run again: it takes more than ten minutes to compile
 
 CREATE TABLE t0(c0 INT PRIMARY KEY);
 SELECT MAX(c0) FROM t0;

@@ -5,7 +5,6 @@
 -- why: NULL IN a list that is not empty is NULL, and so is its negation.
 -- second opinion: MySQL 9.7.4
 -- reports: not searched
--- not run again: it takes more than ten minutes to compile
 
 SELECT 0 WHERE NOT NULL IN (SELECT 0);
 -- returns: 0

@@ -5,7 +5,6 @@
 -- why: WHERE drops a row whose condition is NULL.
 -- second opinion: MySQL 9.7.4
 -- reports: https://github.com/dolthub/go-mysql-server/pull/3747, which came after this release
--- not run again: it takes more than ten minutes to compile
 
 CREATE TABLE t0(c0 INT);
 INSERT INTO t0 VALUES (NULL);

@@ -6,7 +6,6 @@
 --   c0` is right, and `DELETE FROM t0 WHERE c0` removes the row.
 -- second opinion: MySQL 9.7.4
 -- reports: https://github.com/dolthub/go-mysql-server/pull/3747, which came after this release
--- not run again: it takes more than ten minutes to compile
 
 CREATE TABLE t0(c0 INT);
 INSERT INTO t0 VALUES (2);

@@ -5,7 +5,6 @@
 -- why: The query is valid, and NULL over no rows. `SELECT AVG(t0.c0), MAX(t0.c0)` is accepted.
 -- second opinion: MySQL 9.7.4
 -- reports: not searched
--- not run again: it takes more than ten minutes to compile
 
 CREATE TABLE t0(c0 INT);
 SELECT AVG(t0.c0), AVG(t0.c0) FROM t0;

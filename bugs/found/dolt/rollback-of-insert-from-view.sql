@@ -5,7 +5,6 @@
 -- why: ROLLBACK undoes the INSERT. Without the view nothing is left.
 -- second opinion: MySQL 9.7.4
 -- reports: not searched
--- not run again: it takes more than ten minutes to compile
 
 CREATE TABLE t0(c0 INT);
 CREATE VIEW v0 AS SELECT 1 AS c0;

@@ -3,9 +3,8 @@
 -- oracle: crash
 -- on: dolt@1.83.2
 -- why: The text is '0', which is not NULL.
--- second opinion: not tried
+-- second opinion: MySQL 9.7.4
 -- reports: not searched
--- not run again: it takes more than ten minutes to compile
 
 CREATE TABLE t1(c0 TEXT);
 INSERT INTO t1 VALUES ('a ');

@@ -7,7 +7,6 @@
 -- second opinion: MySQL 9.7 returns the row
 -- reports: not searched
 -- arguable: Clusters have another store, TiKV, and may be right.
--- not run again: it takes more than ten minutes to compile
 
 CREATE TABLE t0(c0 VARBINARY(20));
 INSERT INTO t0 VALUES (x'fffe');

@@ -8,7 +8,6 @@
 -- second opinion: MySQL 9.7 and MariaDB 11.8 return NULL for both
 -- reports: not searched
 -- arguable: Clusters have another store, TiKV, and may be right.
--- not run again: it takes more than ten minutes to compile
 
 CREATE TABLE t0(c0 INT);
 INSERT INTO t0 VALUES (0);

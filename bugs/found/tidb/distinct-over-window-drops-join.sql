@@ -7,7 +7,6 @@
 --   before, over both rows: 4. Without DISTINCT, TiDB returns 4 twice.
 -- second opinion: TiDB 7.5.0 and MySQL 9.7
 -- reports: none found
--- not run again: it takes more than ten minutes to compile
 
 CREATE TABLE t0(c0 INT);
 CREATE TABLE t1(c0 INT);

@@ -7,7 +7,6 @@
 --   hunt met a table large enough for this join.
 -- second opinion: MySQL 9.7; TiDB itself with other joins
 -- reports: not searched
--- not run again: it takes more than ten minutes to compile
 
 CREATE TABLE t0(c0 VARCHAR(9) COLLATE utf8mb4_bin, c1 VARCHAR(9) COLLATE utf8mb4_unicode_ci);
 CREATE INDEX i0 ON t0(c0);

@@ -7,7 +7,6 @@
 --   FALSE.
 -- second opinion: MySQL 9.7 gives 1 for both
 -- reports: not searched
--- not run again: it takes more than ten minutes to compile
 
 SELECT COUNT(*) FROM (SELECT 1) AS a WHERE JSON_ARRAY(1);
 -- returns: 1

@@ -4,9 +4,8 @@
 -- on: tidb@8.5.6
 -- since: 7.5.0, the oldest version that was tried
 -- why: WHERE keeps a row once or not at all.
--- second opinion: MySQL 9.7
+-- second opinion: MySQL 9.7.4
 -- reports: https://github.com/pingcap/tidb/issues/60866
--- not run again: it takes more than ten minutes to compile
 
 CREATE TABLE t0(c0 INT);
 CREATE TABLE t1(c0 INT);

@@ -5,9 +5,8 @@
 -- since: 7.5.0, the oldest version that was tried
 -- why: The column is a DOUBLE, and the value in it is right: a comparison with 1.23456e0 around the query is TRUE. The protocol of
 --   prepared statements sends 1.23456.
--- second opinion: MySQL 9.7
+-- second opinion: MySQL 9.7.4
 -- reports: not searched
--- not run again: it takes more than ten minutes to compile
 
 CREATE TABLE t0(c0 DECIMAL(10, 2));
 SELECT c0 FROM t0 UNION ALL SELECT 1.23456e0;

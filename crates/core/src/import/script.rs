@@ -115,7 +115,8 @@ impl Splitter<'_> {
             // `\gset`, `\gexec`: psql sends what stands before them.
             self.skip(self.rest.find('\n').map_or(self.rest.len(), |at| at + 1));
             self.end_statement();
-        } else if self.rest.starts_with("/*") {
+        } else if self.rest.starts_with("/*") && !self.rest.starts_with("/*+") {
+            // But for a hint, which the optimizer reads.
             self.comment();
         } else if self.versioned && self.rest.starts_with("*/") {
             self.versioned = false;
@@ -354,6 +355,10 @@ mod tests {
         let lines: Vec<usize> = parts.iter().map(|part| part.line).collect();
         assert_eq!(texts("s.sql", script), ["SELECT ';'   AS \"a;b\"", "SELECT 2", "SELECT 3"]);
         assert_eq!(lines, [2, 5, 7]);
+        assert_eq!(
+            texts("a.sql", "SELECT /*+ HASH_JOIN(a) */ 1 /* no */;"),
+            ["SELECT /*+ HASH_JOIN(a) */ 1"]
+        );
     }
 
     #[test]
