@@ -263,7 +263,9 @@ impl PostgresEngine {
 
     /// Asks the server something that returns so many rows at most, within the limits.
     fn ask(&mut self, ask: impl FnOnce(&mut Wire, usize) -> io::Result<Reply>) -> Reply {
-        let limit = Duration::from_millis(self.limits.millis) + GRACE;
+        // Where the engine keeps no limit of its own, there is none to wait for.
+        let grace = if self.time_limit().is_some() { GRACE } else { Duration::ZERO };
+        let limit = Duration::from_millis(self.limits.millis) + grace;
         let Some(wire) = self.wire.as_mut() else {
             let (class, code) = (ErrorClass::ConnectionLost, "server-gone".to_string());
             return Reply::Failed(SqlError { class, code, message: "the server is gone".to_string() });
