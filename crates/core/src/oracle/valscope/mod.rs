@@ -166,7 +166,7 @@ impl Oracle for ValScope {
         derived.rules.iter().for_each(|rule| session.note(rule.note()));
         let Some(query) = subject.query() else { return Ok(Verdict::skip("not a single query")) };
         let mut arms = Arms::new(derived.relation.text());
-        arms.ask("original", query.clone(), session)?;
+        arms.ask("original", query, session)?;
         arms.ask("mutation", derived.mutated, session)?;
         if let Some(verdict) = arms.unanswered(subject, session)? {
             return Ok(verdict);
