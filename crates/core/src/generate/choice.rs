@@ -32,9 +32,6 @@ pub struct Choice<T: 'static> {
     slot: Slot,
 }
 
-/// No case draws more; what is drawn without a walk is never settled.
-const MOST_PENDING: usize = 100_000;
-
 /// More options than any choice has.
 const MOST_OPTIONS: usize = 32;
 
@@ -141,8 +138,10 @@ fn kebab_case(name: &str) -> String {
 pub struct Weights {
     given: Vec<Option<u32>>,
     drawn: RefCell<Vec<u64>>,
-    /// What was drawn since it was last said what became of it.
+    /// What was drawn since it was last said what became of it, each once.
     pending: RefCell<Vec<u32>>,
+    /// Whether it is among these, by its number.
+    is_pending: RefCell<Vec<bool>>,
     /// In how much that was run a choice was, in what the engine took, and in what came to a check with rows.
     outcomes: RefCell<Vec<[u64; 3]>>,
 }
@@ -186,10 +185,9 @@ impl Weights {
     /// Says what became of all that was drawn since this was last called. A choice counts once, however often it was
     /// drawn.
     pub(crate) fn settle(&self, outcome: Outcome) {
-        let mut pending = self.pending.borrow_mut();
+        let (mut pending, mut is_pending) = (self.pending.borrow_mut(), self.is_pending.borrow_mut());
+        pending.iter().for_each(|slot| is_pending[*slot as usize] = false);
         if outcome != Outcome::Unused {
-            pending.sort_unstable();
-            pending.dedup();
             let mut outcomes = self.outcomes.borrow_mut();
             for slot in pending.iter().map(|slot| *slot as usize) {
                 if outcomes.len() <= slot {
@@ -216,9 +214,12 @@ impl Weights {
             drawn.resize(slot + 1, 0);
         }
         drawn[slot] += 1;
-        let mut pending = self.pending.borrow_mut();
-        if pending.last() != Some(&(slot as u32)) && pending.len() < MOST_PENDING {
-            pending.push(slot as u32);
+        let mut is_pending = self.is_pending.borrow_mut();
+        if is_pending.len() <= slot {
+            is_pending.resize(slot + 1, false);
+        }
+        if !std::mem::replace(&mut is_pending[slot], true) {
+            self.pending.borrow_mut().push(slot as u32);
         }
     }
 

@@ -305,8 +305,8 @@ impl Visit<'_, '_, '_> {
         if let Some(mark) = mark {
             self.spending(Purpose::Scaffold(oracle.name()), |visit| visit.take_down(mark))?;
         }
-        if let [Statement::Query(query), ..] = subject.tests.as_slice() {
-            self.remember((**query).clone())?;
+        if let Some(Statement::Query(query)) = subject.tests.into_iter().next() {
+            self.remember(*query)?;
         }
         Ok(Next::Case)
     }

@@ -216,7 +216,7 @@ pub fn verify(case: &Case, session: &mut Session) -> Result<Verdict, Stop> {
     };
     let subject = Subject::new("edc", query.clone());
     let mut arms = Arms::new(RELATION);
-    arms.ask("computed: the operation, over the base table", query.clone(), session)?;
+    arms.ask("computed: the operation, over the base table", &query, session)?;
     arms.ask("stored: its result, over the stored table", stored, session)?;
     if let Some(verdict) = arms.unanswered(&subject, session)? {
         return Ok(verdict);

@@ -217,7 +217,7 @@ fn compare(case: &Case, query: &Query, subject: &Subject, session: &mut Session)
     }
     // The gate looks at this query, not at the others.
     let mut arms = Arms::new(RELATION);
-    arms.ask("computed: the operation, over the base table", query.clone(), session)?;
+    arms.ask("computed: the operation, over the base table", query, session)?;
     arms.ask("stored: its result, over the stored table", stored, session)?;
     if let Some(verdict) = arms.unanswered(&subject.about(query), session)? {
         return Ok(verdict);

@@ -168,7 +168,7 @@ impl Oracle for JoinEquiv {
             return Ok(Verdict::skip("rule that does not hold for bags"));
         };
         let mut arms = Arms::new("the inner join is the intersection of its left and right outer joins");
-        arms.ask("inner join", join.inner.clone(), session)?;
+        arms.ask("inner join", &join.inner, session)?;
         let combined = match form {
             Form::Judge => None,
             Form::All | Form::Distinct => {
@@ -187,8 +187,8 @@ impl Oracle for JoinEquiv {
             }
         }
         let outer = 1 + usize::from(combined.is_some());
-        arms.ask("left outer join", join.left.clone(), session)?;
-        arms.ask("right outer join", join.right.clone(), session)?;
+        arms.ask("left outer join", &join.left, session)?;
+        arms.ask("right outer join", &join.right, session)?;
         if let Some(verdict) = arms.unanswered(subject, session)? {
             return Ok(verdict);
         }

@@ -46,7 +46,7 @@ pub fn ask(
     let first = session.query(query)?;
     let mut arms = Arms::new(words.relation);
     if let Reply::Failed(_) = &first {
-        arms.answered(words.before, query.clone(), first);
+        arms.answered(words.before, query, first);
         return Ok(arms.unanswered(subject, session)?.unwrap_or(Verdict::skip("all arms fail")));
     }
     let mut made: Vec<&Change> = Vec::new();
@@ -70,11 +70,11 @@ pub fn ask(
         }
     }
     let nonempty = matches!(&first, Reply::Rows(rows) if !rows.is_empty());
-    arms.answered(words.before, query.clone(), first);
+    arms.answered(words.before, query, first);
     let differs = second.is_some();
     if let Some(reply) = second {
         statements.into_iter().for_each(|sql| arms.ran(words.change, sql));
-        arms.answered(words.after, query.clone(), reply);
+        arms.answered(words.after, query, reply);
         arms.explain_last(session)?;
     }
     for change in made.iter().rev() {

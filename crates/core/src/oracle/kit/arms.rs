@@ -1,6 +1,6 @@
 //! Runs the arms of a check and turns their results into a verdict.
 
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 
 use super::judge::{self, Difference, Equality};
 use super::{gate, validate};
@@ -11,17 +11,17 @@ use crate::sql::{Query, Statement};
 use crate::subject::Subject;
 
 /// The queries of one check and their results so far.
-pub struct Arms {
+pub struct Arms<'q> {
     /// The relation between the arms, in one sentence.
     relation: Cow<'static, str>,
-    asked: Vec<Asked>,
+    asked: Vec<Asked<'q>>,
     /// What ran since the last query.
     ran: Vec<Arm>,
 }
 
-struct Asked {
+struct Asked<'q> {
     label: &'static str,
-    statement: Statement,
+    question: Question<'q>,
     reply: Reply,
     /// What ran between the previous query and this one.
     before: Vec<Arm>,
@@ -29,15 +29,55 @@ struct Asked {
     plan: Option<Option<String>>,
 }
 
-impl Arms {
+/// What an arm asks. Most queries outlive the check, and only evidence needs them as statements.
+pub enum Question<'q> {
+    /// A query.
+    Query(Cow<'q, Query>),
+    /// A statement that changes rows.
+    Change(Statement),
+}
+
+impl Question<'_> {
+    fn statement(&self) -> Statement {
+        match self {
+            Question::Query(query) => Statement::from(Query::clone(query)),
+            Question::Change(change) => change.clone(),
+        }
+    }
+}
+
+impl From<Query> for Question<'_> {
+    fn from(query: Query) -> Self {
+        Question::Query(Cow::Owned(query))
+    }
+}
+
+impl<'q> From<&'q Query> for Question<'q> {
+    fn from(query: &'q Query) -> Self {
+        Question::Query(Cow::Borrowed(query))
+    }
+}
+
+impl From<Statement> for Question<'_> {
+    fn from(change: Statement) -> Self {
+        Question::Change(change)
+    }
+}
+
+impl<'q> Arms<'q> {
     /// No arm asked yet; `relation` says what must hold between them.
-    pub fn new(relation: impl Into<Cow<'static, str>>) -> Arms {
+    pub fn new(relation: impl Into<Cow<'static, str>>) -> Arms<'q> {
         Arms { relation: relation.into(), asked: Vec::new(), ran: Vec::new() }
     }
 
     /// Asks a query and keeps the answer under this label.
-    pub fn ask(&mut self, label: &'static str, query: Query, session: &mut Session) -> Result<(), Stop> {
-        let reply = session.query(&query)?;
+    pub fn ask<Q: Borrow<Query> + Into<Question<'q>>>(
+        &mut self,
+        label: &'static str,
+        query: Q,
+        session: &mut Session,
+    ) -> Result<(), Stop> {
+        let reply = session.query(query.borrow())?;
         self.answered(label, query, reply);
         Ok(())
     }
@@ -55,9 +95,9 @@ impl Arms {
     }
 
     /// A query or a change that already ran.
-    pub fn answered(&mut self, label: &'static str, statement: impl Into<Statement>, reply: Reply) {
-        let (statement, before) = (statement.into(), std::mem::take(&mut self.ran));
-        self.asked.push(Asked { label, statement, reply, before, plan: None });
+    pub fn answered(&mut self, label: &'static str, question: impl Into<Question<'q>>, reply: Reply) {
+        let (question, before) = (question.into(), std::mem::take(&mut self.ran));
+        self.asked.push(Asked { label, question, reply, before, plan: None });
     }
 
     /// Whether the arm of this number failed.
@@ -74,7 +114,7 @@ impl Arms {
     /// Gets the plan of the last query now: later the database is different.
     pub fn explain_last(&mut self, session: &mut Session) -> Result<(), Stop> {
         if let Some(asked) = self.asked.last_mut() {
-            asked.plan = Some(plan_of(&asked.statement, session)?);
+            asked.plan = Some(plan_of(&asked.question, session)?);
         }
         Ok(())
     }
@@ -119,7 +159,7 @@ impl Arms {
     /// Whether an expression of any arm, forced, fails like this.
     fn is_spared(&self, error: &SqlError, session: &mut Session) -> Result<bool, Stop> {
         for asked in &self.asked {
-            if validate::is_spared(&asked.statement, error, &[], session)? {
+            if validate::is_spared(&asked.question.statement(), error, &[], session)? {
                 return Ok(true);
             }
         }
@@ -160,9 +200,9 @@ impl Arms {
             arms.extend(asked.before);
             let plan = match asked.plan {
                 Some(plan) => plan,
-                None => plan_of(&asked.statement, session)?,
+                None => plan_of(&asked.question, session)?,
             };
-            arms.push(session.arm(asked.label, &asked.statement, asked.reply, plan));
+            arms.push(session.arm(asked.label, &asked.question.statement(), asked.reply, plan));
         }
         Ok(Verdict::Bug(Box::new(Evidence {
             class: difference.class,
@@ -174,9 +214,9 @@ impl Arms {
     }
 }
 
-fn plan_of(statement: &Statement, session: &mut Session) -> Result<Option<String>, Stop> {
-    match statement {
-        Statement::Query(query) => Ok(session.explain(query)?),
-        _ => Ok(None),
+fn plan_of(question: &Question, session: &mut Session) -> Result<Option<String>, Stop> {
+    match question {
+        Question::Query(query) => Ok(session.explain(query)?),
+        Question::Change(_) => Ok(None),
     }
 }

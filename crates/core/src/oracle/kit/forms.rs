@@ -39,8 +39,8 @@ pub fn ask(
     session: &mut Session,
 ) -> Result<Verdict, Stop> {
     let mut arms = Arms::new(words.relation);
-    arms.ask(words.one, forms[0].clone(), session)?;
-    arms.ask(words.other, forms[1].clone(), session)?;
+    arms.ask(words.one, &forms[0], session)?;
+    arms.ask(words.other, &forms[1], session)?;
     if let Some(verdict) = arms.unanswered(subject, session)? {
         return Ok(verdict);
     }

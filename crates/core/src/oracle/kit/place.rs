@@ -203,7 +203,7 @@ impl Walk<'_> {
 
 impl Editor for Walk<'_> {
     fn query(&mut self, query: &mut Query) {
-        let outer = self.with.clone();
+        let (recursive, tables) = (self.with.recursive, self.with.tables.len());
         if let Some(with) = &mut query.with {
             self.with.recursive |= with.recursive;
             // Of a table that reads itself, one step at a time: nothing is rewritten in it.
@@ -224,8 +224,11 @@ impl Editor for Walk<'_> {
         let (with, order_by) = (query.with.take(), std::mem::take(&mut query.order_by));
         let (limit, offset) = (query.limit.take(), query.offset.take());
         edit_query(self, query);
-        *query = Query { with, order_by, limit, offset, ..query.clone() };
-        self.with = outer;
+        (query.with, query.order_by) = (with, order_by);
+        (query.limit, query.offset) = (limit, offset);
+        // Its own were put before those around it.
+        self.with.tables.drain(..self.with.tables.len() - tables);
+        self.with.recursive = recursive;
     }
 
     fn select(&mut self, select: &mut Select) {
@@ -241,11 +244,9 @@ impl Editor for Walk<'_> {
         self.depth += 1;
         // Every relation can be named in every condition; a derived table sees only those around the query.
         let mut scope = Vec::new();
-        let with = self.with.clone();
-        select
-            .from
-            .iter()
-            .for_each(|table| self.state.relations_of(table, Some(&with), self.dialect, &mut scope));
+        for table in &select.from {
+            self.state.relations_of(table, Some(&self.with), self.dialect, &mut scope);
+        }
         select.from.iter_mut().for_each(|table| self.derived(table));
         let named = |(alias, columns): (Name, Arc<Vec<Column>>)| Relation { alias, columns };
         self.relations.extend(scope.into_iter().map(named));

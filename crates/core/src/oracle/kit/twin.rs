@@ -450,7 +450,7 @@ fn ask_twin(
         let mut of_twin = query.clone();
         Rename { names: &case.names }.query(&mut of_twin);
         let mut arms = Arms::new(case.relation);
-        arms.answered("on the table", query.clone(), reply);
+        arms.answered("on the table", query, reply);
         made.iter().for_each(|sql| arms.ran("the twin", sql.clone()));
         arms.ask("on its twin", of_twin, session)?;
         match again::settle(arms, query, subject, session)? {

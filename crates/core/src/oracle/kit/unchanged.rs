@@ -65,9 +65,9 @@ pub fn ask(
             .filter(|error| matches!(error.class, ErrorClass::Syntax | ErrorClass::Semantic))
             .cloned();
         let mut arms = Arms::new(words.relation);
-        arms.answered(words.before, query.clone(), before);
+        arms.answered(words.before, query, before);
         ran.iter().for_each(|sql| arms.ran(words.between, sql.clone()));
-        arms.answered(words.after, query.clone(), after);
+        arms.answered(words.after, query, after);
         let verdict = match rejected {
             // The same text on the same database: something that it names is gone.
             Some(error) => {

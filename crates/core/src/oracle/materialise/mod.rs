@@ -145,9 +145,9 @@ fn compare(
         return Ok(Verdict::skip("rows changed by storing them"));
     }
     let mut arms = Arms::new("a query over a relation and one over its stored rows return the same rows");
-    arms.ask("computed: the relation is part of the query", query.clone(), session)?;
+    arms.ask("computed: the relation is part of the query", query, session)?;
     arms.ran("the stored rows", built);
-    arms.ask("stored: the relation is a table", site.over_stored.clone(), session)?;
+    arms.ask("stored: the relation is a table", &site.over_stored, session)?;
     if let Some(verdict) = arms.unanswered(subject, session)? {
         return Ok(verdict);
     }

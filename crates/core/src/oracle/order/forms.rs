@@ -50,7 +50,7 @@ fn uncut(query: &Query) -> Query {
 pub fn limit(query: &Query, subject: &Subject, session: &mut Session) -> Result<Verdict, Stop> {
     let Some((offset, limit)) = cut(query) else { return Ok(Verdict::skip(LIMITLESS)) };
     let mut arms = Arms::new(LIMIT);
-    arms.ask("with LIMIT", query.clone(), session)?;
+    arms.ask("with LIMIT", query, session)?;
     arms.ask("all rows", uncut(query), session)?;
     if let Some(verdict) = arms.unanswered(subject, session)? {
         return Ok(verdict);
@@ -67,7 +67,7 @@ pub fn row_number(query: &Query, subject: &Subject, session: &mut Session) -> Re
     let Some((offset, limit)) = cut(query) else { return Ok(Verdict::skip(LIMITLESS)) };
     let Some(numbered) = numbered(query, offset, limit) else { return Ok(Verdict::skip(SHAPE)) };
     let mut arms = Arms::new(ROW_NUMBER);
-    arms.ask("with LIMIT", query.clone(), session)?;
+    arms.ask("with LIMIT", query, session)?;
     arms.ask("by ROW_NUMBER", numbered, session)?;
     if let Some(verdict) = arms.unanswered(subject, session)? {
         return Ok(verdict);
@@ -288,8 +288,8 @@ pub fn ends(query: &Query, subject: &Subject, session: &mut Session) -> Result<V
     }
     let mut arms = Arms::new(ENDS);
     let ordered = extreme.ordered(query);
-    arms.ask(if extreme.max { "MAX" } else { "MIN" }, query.clone(), session)?;
-    arms.ask("the values in order", ordered.clone(), session)?;
+    arms.ask(if extreme.max { "MAX" } else { "MIN" }, query, session)?;
+    arms.ask("the values in order", &ordered, session)?;
     if let Some(verdict) = arms.unanswered(subject, session)? {
         return Ok(verdict);
     }
@@ -312,8 +312,8 @@ fn beside(
     }
     let rows = asking(query, |select| select.items[extreme.at] = extreme.of.clone().into());
     let mut arms = Arms::new(BESIDE);
-    arms.ask("MIN or MAX and what is beside it", query.clone(), session)?;
-    arms.ask("all rows", rows.clone(), session)?;
+    arms.ask("MIN or MAX and what is beside it", query, session)?;
+    arms.ask("all rows", &rows, session)?;
     // The gate would refuse the columns beside MIN.
     let about_rows = subject.about(&rows);
     if let Some(verdict) = arms.unanswered(&about_rows, session)? {
@@ -348,7 +348,7 @@ pub fn beyond(query: &Query, subject: &Subject, session: &mut Session) -> Result
         });
     });
     let mut arms = Arms::new(BEYOND);
-    arms.ask(if extreme.max { "MAX" } else { "MIN" }, query.clone(), session)?;
+    arms.ask(if extreme.max { "MAX" } else { "MIN" }, query, session)?;
     arms.ask("values beyond it", outside, session)?;
     if let Some(verdict) = arms.unanswered(subject, session)? {
         return Ok(verdict);

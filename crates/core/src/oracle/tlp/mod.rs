@@ -133,16 +133,15 @@ fn check_partitions(
     session: &mut Session,
 ) -> Result<Verdict, Stop> {
     let mut arms = Arms::new(relation);
-    arms.ask(WHOLE, whole.clone(), session)?;
+    arms.ask(WHOLE, whole, session)?;
     let mut asked = 1;
-    let alone = parts.clone();
     if subject.choice(FORM) == Some("compound") {
-        let parts = parts.into_iter().map(|(_, query)| query).collect();
+        let parts = parts.iter().map(|(_, query)| query.clone()).collect();
         let Some(query) = compound(parts, !as_sets) else { return Ok(Verdict::skip(NOT_APPLICABLE)) };
         arms.ask("rows where p, NOT p and p IS NULL, put together", query, session)?;
         asked += 1;
     } else {
-        for (label, query) in parts {
+        for (label, query) in &parts {
             arms.ask(label, query, session)?;
             asked += 1;
         }
@@ -161,7 +160,7 @@ fn check_partitions(
         false => arms.verdict(&rows, &together, Equality::Exact, subject, session)?,
     };
     if let (Verdict::Bug(evidence), [predicate]) = (&mut verdict, subject.exprs.as_slice()) {
-        culprit::look_for(evidence, whole, predicate, alone, as_sets, session)?;
+        culprit::look_for(evidence, whole, predicate, parts, as_sets, session)?;
     }
     Ok(verdict)
 }
@@ -565,7 +564,7 @@ impl Oracle for Aggregate {
         let mut arms = Arms::new(
             "the aggregate over all rows is the one put together from the rows where p, NOT p and p IS NULL hold",
         );
-        arms.ask(WHOLE, query.clone(), session)?;
+        arms.ask(WHOLE, query, session)?;
         arms.ask(
             "put together from the rows where p, NOT p and p IS NULL",
             combined(query, predicate, combine),

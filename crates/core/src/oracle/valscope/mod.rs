@@ -166,7 +166,7 @@ impl Oracle for ValScope {
         derived.rules.iter().for_each(|rule| session.note(rule.note()));
         let Some(query) = subject.query() else { return Ok(Verdict::skip("not a single query")) };
         let mut arms = Arms::new(derived.relation.text());
-        arms.ask("original", query.clone(), session)?;
+        arms.ask("original", query, session)?;
         arms.ask("mutation", derived.mutated, session)?;
         if let Some(verdict) = arms.unanswered(subject, session)? {
             return Ok(verdict);
@@ -193,15 +193,18 @@ fn choose(query: &Query, generator: &mut Generator) -> Vec<Site> {
     let mut left = sites(query, generator.dialect);
     let mut chosen: Vec<Site> = Vec::new();
     let wanted = if generator.odds(&TWO_SITES) { 2 } else { 1 };
+    let mut present: Vec<&'static str> = left.iter().map(|site| site.mutator.name).collect();
+    present.sort_unstable();
+    present.dedup();
     while chosen.len() < wanted && !left.is_empty() {
         // Mutators take turns: some have a site at every node, others rarely have one.
-        let mut present: Vec<&'static str> = left.iter().map(|site| site.mutator.name).collect();
-        present.dedup();
-        present.sort_unstable();
-        present.dedup();
-        let name = *generator.rng.pick(&present);
-        let places: Vec<usize> = (0..left.len()).filter(|at| left[*at].mutator.name == name).collect();
+        let turn = generator.rng.below(present.len());
+        let places: Vec<usize> =
+            (0..left.len()).filter(|at| left[*at].mutator.name == present[turn]).collect();
         let site = left.swap_remove(*generator.rng.pick(&places));
+        if places.len() == 1 {
+            present.remove(turn);
+        }
         chosen.push(site);
         if predict(query, &chosen, &facts).is_err() || hides_another(query, &chosen) {
             chosen.pop();
