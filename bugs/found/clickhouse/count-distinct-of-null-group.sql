@@ -2,6 +2,7 @@
 -- class: wrong result
 -- oracle: valscope
 -- on: clickhouse@26.7.3
+-- fixed: 26.9.2
 -- why: COUNT(DISTINCT) does not count NULL. The setting `optimize_uniq_to_count` turns it into a count of groups.
 -- second opinion: PostgreSQL 18.6; ClickHouse itself with `optimize_uniq_to_count = 0`
 -- reports: https://github.com/ClickHouse/ClickHouse/issues/116907, closed

@@ -2,7 +2,8 @@
 -- class: internal error
 -- oracle: crash
 -- on: clickhouse@26.7.3
--- why: The table is empty, so the query has no rows.
+-- fixed: 26.9.2
+-- why: The table is empty, so the query has no rows. 26.9.2 says that it does not support such a query.
 -- second opinion: PostgreSQL 18.6
 -- reports: https://github.com/ClickHouse/ClickHouse/issues/112398, closed
 

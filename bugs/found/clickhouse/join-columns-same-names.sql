@@ -2,6 +2,7 @@
 -- class: internal error
 -- oracle: crash
 -- on: clickhouse@26.7.3
+-- fixed: 26.9.2
 -- why: The tables are empty, so the count is 0.
 -- second opinion: PostgreSQL 18.6
 -- reports: https://github.com/ClickHouse/ClickHouse/issues/114113, closed

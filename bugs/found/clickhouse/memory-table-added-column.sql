@@ -1,7 +1,7 @@
 -- title: A Memory table loses the default of an added column
 -- class: wrong result
 -- oracle: storage
--- on: clickhouse@26.7.3
+-- on: clickhouse@26.9
 -- why: The column that was added has the default 3, also in rows that were there before. With ENGINE = MergeTree it does.
 -- second opinion: ClickHouse itself with ENGINE = MergeTree
 -- reports: none found

@@ -1,7 +1,7 @@
 -- title: A Memory table loses the values of a renamed column
 -- class: wrong result
 -- oracle: storage
--- on: clickhouse@26.7.3
+-- on: clickhouse@26.9
 -- why: A column keeps its values when it gets another name. With ENGINE = MergeTree it does.
 -- second opinion: ClickHouse itself with ENGINE = MergeTree
 -- reports: none found

@@ -1,7 +1,7 @@
 -- title: An added column of a Memory table cannot be updated
 -- class: internal error
 -- oracle: storage
--- on: clickhouse@26.7.3
+-- on: clickhouse@26.9
 -- settings: `SET mutations_sync = 1`, to see the error
 -- why: The column is there, and no row meets the condition. With ENGINE = MergeTree the statement runs.
 -- second opinion: ClickHouse itself with ENGINE = MergeTree

@@ -2,6 +2,7 @@
 -- class: wrong result
 -- oracle: plan
 -- on: clickhouse@26.7.3
+-- fixed: 26.9.2
 -- settings: `join_algorithm = 'parallel_hash'`
 -- why: 0 is not greater than 0, so there is no pair.
 -- second opinion: PostgreSQL 18.6; ClickHouse itself with `join_algorithm = 'hash'`

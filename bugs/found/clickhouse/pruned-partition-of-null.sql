@@ -1,7 +1,7 @@
 -- title: Partition pruning skips the partition with the row
 -- class: wrong result
 -- oracle: storage
--- on: clickhouse@26.7.3
+-- on: clickhouse@26.9
 -- settings: the table has `allow_nullable_key = 1`
 -- why: NOT c0 IS NULL is FALSE for the row, so it meets the condition.
 -- second opinion: ClickHouse itself with `use_partition_pruning = 0`, and for a table without partitions
