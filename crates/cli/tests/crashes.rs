@@ -76,7 +76,7 @@ fn a_server_that_crashes_is_told_truly() {
     {
         assert!(report.contains(part), "{part}: {report}");
     }
-    assert!(!report.contains("not reduced yet") && !report.to_lowercase().contains("norec"), "{report}");
+    assert!(!report.contains("not been reduced yet") && !report.to_lowercase().contains("norec"), "{report}");
     names_no_place(&found);
 
     let replayed = run(dissent(place).arg("replay").arg(&found));
@@ -90,7 +90,7 @@ fn a_server_that_crashes_is_told_truly() {
     let alone = place.join("unreduced/finding.json");
     fs::copy(found.join("finding.original.json"), &alone).unwrap();
     let printed = run(dissent(place).arg("report").arg(place.join("unreduced")));
-    assert!(printed.stdout.contains("not reduced yet"), "{}\n{}", printed.stdout, printed.stderr);
+    assert!(printed.stdout.contains("not been reduced yet"), "{}\n{}", printed.stdout, printed.stderr);
     let said = check(&[]);
-    assert!(said.stdout.contains("\nnot reduced; --out DIR keeps "), "{}", said.stdout);
+    assert!(said.stdout.contains("\nnot reduced; use --out DIR "), "{}", said.stdout);
 }

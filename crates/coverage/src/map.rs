@@ -19,7 +19,7 @@ const MAGIC: u64 = u64::from_le_bytes(*b"dsntmap1");
 const HEADER_BYTES: usize = 4096;
 const MOST_ID_BYTES: usize = 128;
 
-/// What a map begins with. Only `hits` ever changes.
+/// What a map begins with. Only `hits` and `armed` ever change.
 #[repr(C)]
 struct Header {
     magic: u64,
@@ -29,6 +29,8 @@ struct Header {
     hits: AtomicU64,
     id_length: u64,
     id: [u8; MOST_ID_BYTES],
+    /// How many servers set their breakpoints.
+    armed: AtomicU64,
 }
 
 /// The map of a campaign, shared with other processes. It is there as long as somebody has it open.
@@ -138,6 +140,11 @@ impl Map {
     /// How many places were seen.
     pub fn hits(&self) -> u64 {
         self.header().hits.load(Ordering::Acquire).min(self.places as u64)
+    }
+
+    /// How many servers have set their breakpoints since the map was made.
+    pub fn armed(&self) -> u64 {
+        self.header().armed.load(Ordering::Acquire)
     }
 
     /// Whether the place of this number was seen.

@@ -28,6 +28,7 @@ struct header {
   uint64_t hits;
   uint64_t id_length;
   char id[128];
+  uint64_t armed;
 };
 
 static struct header *header;
@@ -226,4 +227,5 @@ __attribute__((constructor)) static void begin(int count_of_arguments, char **ar
   for (uint64_t at = 0; at < count; at++)
     if (!flags[at] && original[at] != INT3) *(uint8_t *)(base + places[at]) = INT3;
   if (__register_atfork) __register_atfork(before_fork, NULL, NULL, NULL);
+  __atomic_fetch_add(&header->armed, 1, __ATOMIC_ACQ_REL);
 }

@@ -1,6 +1,7 @@
 //! Engines whose code is watched: breakpoints in a library, or in a server that we start.
 
 use std::fs::{self, File, OpenOptions};
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -90,16 +91,59 @@ impl Arms {
         Ok(unsafe { dissent_coverage::arm(library, Map::open(&self.map)?, self.worker) }?)
     }
 
-    /// Has a server load the library that sets breakpoints in it. The server must inherit the file, which is the map.
-    pub fn equip(&self, command: &mut Command, home: &Home) -> Result<File, EngineError> {
+    /// Has a server load the library that sets breakpoints in it.
+    pub fn equip(&self, command: &mut Command, home: &Home) -> Result<Equipped, EngineError> {
         // Whoever the server runs as can read what is in its home.
         let library = home.path().join("coverage.so");
         let copied = fs::copy(preload_path()?, &library)
             .and_then(|_| fs::set_permissions(&library, fs::Permissions::from_mode(0o755)));
         copied.map_err(not_writable(&library))?;
         let unreadable = |error| CoverageError::File { path: self.map.clone(), error };
-        let map = OpenOptions::new().read(true).write(true).open(&self.map).map_err(unreadable)?;
-        command.envs(preload::environment(&library, &map, self.worker).map_err(unreadable)?);
-        Ok(map)
+        let file = OpenOptions::new().read(true).write(true).open(&self.map).map_err(unreadable)?;
+        command.envs(preload::environment(&library, &file, self.worker).map_err(unreadable)?);
+        let map = Map::open(&self.map)?;
+        Ok(Equipped { file, armed_before: map.armed(), map, program: command.get_program().into() })
+    }
+}
+
+/// A server that is about to be watched.
+pub(crate) struct Equipped {
+    file: File,
+    map: Map,
+    armed_before: u64,
+    program: PathBuf,
+}
+
+impl Equipped {
+    /// The map, which the server must inherit.
+    pub fn descriptor(&self) -> RawFd {
+        self.file.as_raw_fd()
+    }
+
+    /// To be asked once the server answers. The loader only warns of a library that it cannot load, and the library has
+    /// nobody to tell what it cannot do: the hunt would learn nothing for hours.
+    pub fn check(&self) -> Result<(), EngineError> {
+        if self.map.armed() > self.armed_before {
+            return Ok(());
+        }
+        let reason = "the server runs without them; does its directory allow programs (noexec), and may it change its own code?";
+        Err(CoverageError::NotArmed { path: self.program.clone(), reason: reason.to_string() }.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_set_no_breakpoints_is_not_hunted() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("coverage.map");
+        let code = Code { id: "a".to_string(), functions: vec![16], places: vec![16, 20] };
+        Map::create(&path, &code).unwrap();
+        let (file, map) = (File::open(&path).unwrap(), Map::open(&path).unwrap());
+        let equipped = Equipped { file, armed_before: map.armed(), map, program: "server".into() };
+        let told = equipped.check().unwrap_err().to_string();
+        assert!(told.starts_with("cannot set breakpoints in server: the server runs without them"), "{told}");
     }
 }

@@ -20,7 +20,7 @@ const FIGURES_PAUSE: Duration = Duration::from_secs(60);
 /// A machine that was cut off takes databases that no other machine gets, nor itself when it comes back after it was
 /// killed: far behind the others, each run of a machine has room of its own, by the number of its first heartbeat.
 const ALONE_FROM: u64 = MOST_DATABASES / 2;
-const ALONE_ROOM: u64 = 1 << 24;
+const ALONE_ROOM: u64 = 1 << 28;
 const ALONE_RANGE: u64 = 64;
 
 pub struct Member {

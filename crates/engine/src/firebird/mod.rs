@@ -342,7 +342,14 @@ impl FirebirdEngine {
         transaction: &mut Handle,
         values: &mut Vec<Value>,
     ) -> Result<(), SqlError> {
+        let over = |message| Err(SqlError { class: ErrorClass::Limit, code: String::new(), message });
+        let mut bytes = 0;
         for _ in 0..=self.limits.rows {
+            // The rows are in this process: if its memory ran out, that would look like a crash of the engine.
+            if bytes > self.limits.memory_bytes {
+                return over(format!("more than {} bytes", self.limits.memory_bytes));
+            }
+            let before = values.len();
             let mut status: Status = [0; 20];
             // SAFETY: the cursor is open, and the output has memory for a row.
             let fetched = unsafe {
@@ -353,9 +360,9 @@ impl FirebirdEngine {
                 NO_MORE_ROWS => return Ok(()),
                 _ => return Err(errors::error(self.api.told(&status))),
             }
+            bytes += values[before..].iter().map(size).sum::<u64>();
         }
-        let message = format!("more than {} rows", self.limits.rows);
-        Err(SqlError { class: ErrorClass::Limit, code: String::new(), message })
+        over(format!("more than {} rows", self.limits.rows))
     }
 
     fn close_cursor(&self, statement: &mut Statement) {
@@ -516,5 +523,14 @@ impl Engine for FirebirdEngine {
 impl Drop for FirebirdEngine {
     fn drop(&mut self) {
         self.close();
+    }
+}
+
+/// About what a value takes.
+fn size(value: &Value) -> u64 {
+    match value {
+        Value::Text(text) => text.len() as u64,
+        Value::Blob(bytes) => bytes.len() as u64,
+        _ => size_of::<Value>() as u64,
     }
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::Login;
 use crate::EngineError;
-use crate::armed::{Arms, Binary};
+use crate::armed::{Arms, Binary, Equipped};
 use crate::confine::{Confinement, User};
 use crate::launch::{Launch, Launched, Reach};
 use crate::loader::Loader;
@@ -288,12 +288,14 @@ impl Installed {
             _ => (self.daemon(&place, &socket)?, place.user),
         };
         let log = place.home.path().join("log");
-        let map = self.arms.as_ref().map(|arms| arms.equip(&mut command, &place.home)).transpose()?;
-        let confinement = Confinement { map: map.as_ref().map(AsRawFd::as_raw_fd), ..self.confinement(user) };
+        let equipped = self.arms.as_ref().map(|arms| arms.equip(&mut command, &place.home)).transpose()?;
+        let map = equipped.as_ref().map(Equipped::descriptor);
+        let confinement = Confinement { map, ..self.confinement(user) };
         let mut server = Server::start(command, confinement, &log).map_err(io)?;
         let reach = Reach::Socket(socket);
         let root = Login::private(&reach, "root");
         server.until_ready(START_LIMIT, || root.try_out()).map_err(|reason| self.not_started(reason))?;
+        equipped.map_or(Ok(()), |equipped| equipped.check())?;
         if self.program == Program::Seekdb {
             warm_up(&root);
         }

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +10,7 @@ use std::time::Duration;
 use super::told;
 use super::wire::{Address, Login, Wire};
 use crate::EngineError;
-use crate::armed::Arms;
+use crate::armed::{Arms, Equipped};
 use crate::confine::{Confinement, User};
 use crate::launch::{LOOPBACK, Launch, Launched, Reach};
 use crate::product::Product;
@@ -136,12 +135,14 @@ impl Private {
         command.arg("-D").arg(&data).arg("-k").arg(&data).args(settings(version));
         command.current_dir(&data).env_remove("PGDATA").env_remove("PGOPTIONS");
         let log = home.path().join("log");
-        let map = arms.map(|arms| arms.equip(&mut command, &home)).transpose()?;
-        let confinement = Confinement { map: map.as_ref().map(AsRawFd::as_raw_fd), ..confinement(user) };
+        let equipped = arms.map(|arms| arms.equip(&mut command, &home)).transpose()?;
+        let map = equipped.as_ref().map(Equipped::descriptor);
+        let confinement = Confinement { map, ..confinement(user) };
         let mut server =
             Server::start(command, confinement, &log).map_err(|error| failed(error.to_string()))?;
         let reach = Reach::Socket(data.join(".s.PGSQL.5432"));
         let mut wire = server.until_ready(START_LIMIT, || knock(product, &reach)).map_err(&failed)?;
+        equipped.map_or(Ok(()), |equipped| equipped.check())?;
         // The settings of a server that nobody else uses are no secret.
         let create = format!("CREATE ROLE {ROLE} LOGIN IN ROLE pg_read_all_settings");
         told(wire.query(&create, 0)).map_err(failed)?;

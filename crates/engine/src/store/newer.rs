@@ -9,7 +9,7 @@ use dissent_core::dialect::Version;
 
 use super::download::Download;
 use super::package::{self, Package, Registry, Release};
-use super::{Store, Wanted, debian, not_writable};
+use super::{Store, Wanted, debian, lock, not_writable};
 use crate::EngineError;
 use crate::driver::Build;
 use crate::product::Product;
@@ -61,6 +61,8 @@ pub fn update(
 impl Store {
     fn remember(&self, engine: &str, release: &Release) -> Result<(), EngineError> {
         let path = self.root.join(LEARNED);
+        // Two processes that update at the same time both have something to remember.
+        let _lock = lock(&self.root.join(format!("{LEARNED}.lock")))?;
         let mut text = std::fs::read_to_string(&path).unwrap_or_default();
         for package in &release.packages {
             let Package { registry, name, version, path, options } = package;

@@ -122,7 +122,10 @@ fn on_the_newest_tidb_only_what_is_not_fixed_is_caught() {
 #[test]
 fn every_script_says_what_catches_it_or_why_nothing_does_and_is_tested() {
     for Bug { name, header, .. } in bugs("sqlite").iter().chain(&bugs("duckdb")) {
-        assert!(!header.title.is_empty() && !header.link.is_empty(), "{name}");
+        assert!(!header.link.is_empty(), "{name}");
+    }
+    for Bug { name, header, .. } in ["sqlite", "duckdb", "tidb"].iter().flat_map(|engine| bugs(engine)) {
+        assert!(!header.title.is_empty(), "{name}");
         assert_eq!(header.caught.is_empty(), header.uncaught.is_some(), "{name}");
         assert!(TESTED.contains(&header.fails.as_str()), "{name}: {}", header.fails);
     }

@@ -82,7 +82,6 @@ fn rule_0_2_errors_are_not_compared() {
     assert_eq!(evidence(one_arm(ErrorClass::Internal)).class, Class::InternalError);
 }
 
-/// An error that a value raises is validated only if nothing else went wrong.
 /// Of a query in a common table, the common tables around it are not taken apart again, nor are views that came and went
 /// and read each other.
 #[test]
