@@ -86,7 +86,7 @@ impl Shard {
         };
         let count = count.map(str::to_string).or_else(|| variable((*total)?));
         let count = count.with_context(|| {
-            format!("{name} says which shard this is, but not of how many: --shard auto/8")
+            format!("{name} says which shard this is, but not how many there are: use --shard auto/8")
         })?;
         let index: u64 = index.parse().with_context(|| format!("{name} is '{index}', not a number"))?;
         let number =
