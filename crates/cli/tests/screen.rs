@@ -35,8 +35,11 @@ fn a_hunt_is_watched_resized_paused_read_and_quit() {
     // Workers really wait, and go on where they were.
     terminal.press("p");
     terminal.wait("it is paused", |screen| screen.contains("PAUSED"));
-    let workers = children_of(terminal.process());
-    wait_for("workers wait", || workers.iter().all(|worker| is_idle(*worker)).then_some(()));
+    // A reducer ends when it has nothing left to do.
+    let workers = wait_for("workers wait", || {
+        let workers = children_of(terminal.process());
+        workers.iter().all(|worker| is_idle(*worker)).then_some(workers)
+    });
     let figures = |screen: &str| screen.lines().find(|line| line.starts_with("checks")).unwrap().to_string();
     let before = figures(&terminal.screen());
     std::thread::sleep(Duration::from_millis(600));

@@ -143,6 +143,11 @@ impl Somebodys {
         open(name).map(drop)
     }
 
+    /// Whether it survived what was asked of it.
+    pub fn is_alive(&mut self) -> bool {
+        self.engine.execute("SELECT 1").unwrap().failure().is_none()
+    }
+
     /// The databases that Dissent made there by this address.
     pub fn databases(&mut self) -> Vec<String> {
         let all = texts(&mut *self.engine, self.list).into_iter();
