@@ -1,9 +1,10 @@
 //! Tries every way out of the database, on every engine, by every road that foreign SQL can take: a script (`check`), a
 //! seed (`hunt --seeds`), a finding (`replay`) and the prompt (`shell`). Prints a matrix of how each ended.
 //!
-//! *refused*: Dissent did not run it. *confined*: the engine got it, and had no way to do it. What a hunt generates
-//! itself is not tried: no generated statement is of these kinds. `crates/engine/tests/walls.rs` tries the engines' own
-//! walls.
+//! *refused*: Dissent did not run it. *confined*: the engine got it, and had no way to do it. *ran*: the engine did it, as
+//! it must with the one statement that is harmless. *not refused*: nothing tells how a statement of a seed ended, but
+//! nothing was written. What a hunt generates itself is not tried: no generated statement is of these kinds.
+//! `crates/engine/tests/walls.rs` tries the engines' own walls.
 
 mod support;
 
@@ -20,6 +21,9 @@ use support::{dissent, norec_finding, run};
 /// A way out: its name, and the statement. `{loot}` is a file that must not be written, `{secret}` one that must not be
 /// read.
 type Escape = (&'static str, &'static str);
+
+/// What every engine runs: otherwise a road would tell nothing of what it refuses.
+const HARMLESS: Escape = ("harmless", "INSERT INTO t0 VALUES (2)");
 
 const ROADS: [&str; 4] = ["script", "seed", "finding", "shell"];
 
@@ -129,6 +133,66 @@ const CLICKHOUSE: &[Escape] = &[
     ("url", "INSERT INTO t0 SELECT * FROM url('http://127.0.0.1:1/', 'CSV', 'c0 Int64')"),
 ];
 
+const TURSO: &[Escape] = &[
+    ("attach", "ATTACH '{loot}' AS a1"),
+    ("vacuum into", "VACUUM INTO '{loot}'"),
+    ("load extension", "SELECT load_extension('{secret}')"),
+    ("csv", "CREATE VIRTUAL TABLE t1 USING csv(filename='{secret}')"),
+];
+
+const FIREBIRD: &[Escape] = &[
+    ("external table", "CREATE TABLE t1 EXTERNAL '{loot}' (c0 CHAR(4))"),
+    ("create database", "CREATE DATABASE '{loot}'"),
+    ("shadow", "CREATE SHADOW 1 '{loot}'"),
+    (
+        "another server",
+        "EXECUTE BLOCK AS BEGIN EXECUTE STATEMENT 'SELECT 1' ON EXTERNAL '127.0.0.1/1:x'; END",
+    ),
+];
+
+const DATAFUSION: &[Escape] = &[
+    ("copy to file", "COPY t0 TO '{loot}' STORED AS CSV"),
+    ("copy explained", "EXPLAIN ANALYZE COPY t0 TO '{loot}' STORED AS CSV"),
+    ("external table", "CREATE EXTERNAL TABLE t1 STORED AS CSV LOCATION '{secret}'"),
+    ("file as a table", "CREATE TABLE t1 AS SELECT * FROM '{secret}'"),
+];
+
+const HYPER: &[Escape] = &[
+    ("copy to file", "COPY t0 TO '{loot}' WITH (FORMAT csv)"),
+    ("external", "CREATE TABLE t1 AS SELECT * FROM external('{secret}', FORMAT => 'csv')"),
+    ("external table", "CREATE TEMPORARY EXTERNAL TABLE t1(c0 INT) FOR '{secret}' WITH (FORMAT => 'csv')"),
+    ("create database", "CREATE DATABASE \"{loot}\""),
+    ("attach", "ATTACH DATABASE \"{secret}\" AS a1"),
+];
+
+const H2: &[Escape] = &[
+    ("Java", "CREATE ALIAS f0 FOR \"java.lang.System.getProperty\""),
+    ("write a file", "CALL FILE_WRITE('x', '{loot}')"),
+    ("read a file", "CREATE TABLE t1 AS SELECT FILE_READ('{secret}') AS c0"),
+    ("csvread", "CREATE TABLE t1 AS SELECT * FROM CSVREAD('{secret}')"),
+    ("csvwrite", "CALL CSVWRITE('{loot}', 'SELECT 1')"),
+    ("script", "SCRIPT TO '{loot}'"),
+    ("runscript", "RUNSCRIPT FROM '{secret}'"),
+    ("link schema", "CALL LINK_SCHEMA('S1', '', 'jdbc:h2:{loot}', 'sa', '', 'PUBLIC')"),
+    ("linked table", "CREATE LINKED TABLE t1('', 'jdbc:h2:{loot}', 'sa', '', 'T0')"),
+];
+
+const TIDB: &[Escape] = &[
+    ("into outfile", "SELECT 1 INTO OUTFILE '{loot}'"),
+    ("load data", "LOAD DATA INFILE '{secret}' INTO TABLE t0"),
+    ("import", "IMPORT INTO t0 FROM '{secret}'"),
+    ("backup", "BACKUP DATABASE * TO 'local://{loot}'"),
+    ("trace", "TRACE PLAN SELECT 1"),
+];
+
+const DOLT: &[Escape] = &[
+    ("into outfile", "SELECT 1 INTO OUTFILE '{loot}'"),
+    ("load data", "LOAD DATA INFILE '{secret}' INTO TABLE t0"),
+    ("clone", "CALL DOLT_CLONE('http://127.0.0.1:1/x')"),
+    ("remote", "CALL DOLT_REMOTE('add', 'r0', 'http://127.0.0.1:1/x')"),
+    ("backup", "CALL DOLT_BACKUP('sync-url', 'file://{loot}')"),
+];
+
 fn home() -> tempfile::TempDir {
     tempfile::Builder::new().prefix("escapes").tempdir().unwrap()
 }
@@ -162,7 +226,8 @@ struct Attack<'a> {
     target: &'a str,
     dialect: &'a str,
     table: &'a str,
-    escapes: &'a [Escape],
+    /// The harmless statement and the ways out.
+    escapes: Vec<Escape>,
     loot: Loot,
     place: tempfile::TempDir,
 }
@@ -173,9 +238,10 @@ impl<'a> Attack<'a> {
             "clickhouse" => "CREATE TABLE t0(c0 Int64) ENGINE = Memory",
             _ => "CREATE TABLE t0(c0 INT)",
         };
+        let escapes: Vec<Escape> = [HARMLESS].iter().chain(escapes).copied().collect();
         let attack = Attack { target, dialect, table, escapes, loot: Loot::new(), place: home() };
         fs::create_dir(attack.scripts()).unwrap();
-        for (at, (_, escape)) in escapes.iter().enumerate() {
+        for (at, (_, escape)) in attack.escapes.iter().enumerate() {
             let escape = attack.loot.fill(escape);
             let text =
                 format!("{table};\nINSERT INTO t0 VALUES (1);\n{escape};\nSELECT * FROM t0 WHERE c0 = 1;\n");
@@ -188,12 +254,23 @@ impl<'a> Attack<'a> {
         self.place.path().join("scripts")
     }
 
-    /// By every road.
+    /// By every road; only the harmless statement may run.
     fn run(&self) -> Outcomes {
         let (scripts, seeds, shell) = (self.by_script(), self.by_seed(), self.by_shell());
         let findings = self.by_findings();
         let roads = |at: usize| [scripts[at], seeds[at], findings[at], shell[at]];
-        self.escapes.iter().enumerate().map(|(at, (name, _))| (*name, roads(at))).collect()
+        let mut outcomes: Outcomes =
+            self.escapes.iter().enumerate().map(|(at, (name, _))| (*name, roads(at))).collect();
+        assert_eq!(
+            outcomes.remove(HARMLESS.0),
+            Some(["ran", "not refused", "ran", "ran"]),
+            "{}",
+            self.target
+        );
+        for (name, roads) in &outcomes {
+            assert!(!roads.contains(&"ran"), "{}: {name} got out: {roads:?}", self.target);
+        }
+        outcomes
     }
 
     fn by_script(&self) -> Vec<&'static str> {
@@ -204,12 +281,16 @@ impl<'a> Attack<'a> {
         assert!(self.loot.is_safe(), "{}: a script wrote a file\n{}", self.target, said.stdout);
         let told = |at: usize| {
             let place = format!("scripts/{}:3: ", script(at));
-            match (said.stdout.contains(&format!("not run: {place}")), said.stdout.contains(&place)) {
-                (true, _) => "refused",
-                (_, true) => "confined",
+            let remark = |what: &str| {
+                let start = format!("{what}: {place}");
+                said.stdout.lines().find(|line| line.trim_start().starts_with(&start))
+            };
+            match (remark("not run"), remark("fails here")) {
+                (Some(_), _) => "refused",
+                (_, Some(line)) => self.confined(line),
                 // The comments of a script are not part of its statements.
                 _ if self.escapes[at].1.contains("/*") => "left out",
-                _ => panic!("{}: {} got out\n{}", self.target, self.escapes[at].0, said.stdout),
+                _ => "ran",
             }
         };
         (0..self.escapes.len()).map(told).collect()
@@ -232,7 +313,7 @@ impl<'a> Attack<'a> {
         let told = |at: usize| match said.stderr.contains(&format!("not run: {}:3: ", script(at))) {
             true => "refused",
             false if self.escapes[at].1.contains("/*") => "left out",
-            false => "confined",
+            false => "not refused",
         };
         (0..self.escapes.len()).map(told).collect()
     }
@@ -262,29 +343,36 @@ impl<'a> Attack<'a> {
         let said = run(dissent(&place).arg("replay").arg(path).args(["--target", self.target]));
         match said.code {
             Some(2) if said.stderr.contains("a statement of the finding is refused") => "refused",
-            Some(2) if said.stdout.contains("fails here") => "confined",
-            _ => panic!("{}: {escape} got out\n{}\n{}", self.target, said.stdout, said.stderr),
+            Some(2) if said.stdout.contains("fails here: ") => self.confined(&said.stdout),
+            Some(0) => "ran",
+            _ => panic!("{}: {escape}\n{}\n{}", self.target, said.stdout, said.stderr),
         }
     }
 
     /// All in one shell, each between two lines that tell them apart.
     fn by_shell(&self) -> Vec<&'static str> {
-        let mut typed = format!("{};\n", self.table);
-        for (_, escape) in self.escapes {
-            typed += &format!("SELECT 'next';\n{};\n", self.loot.fill(escape));
+        let mut typed = format!("{};\nINSERT INTO t0 VALUES (1);\n", self.table);
+        for (_, escape) in &self.escapes {
+            // Not every engine can select from nothing.
+            typed += &format!("SELECT MIN('next') FROM t0;\n{};\n", self.loot.fill(escape));
         }
         let said = run(dissent(self.place.path()).args(["shell", self.target]).write_stdin(typed));
         assert!(self.loot.is_safe(), "{}: the shell wrote a file\n{}", self.target, said.stdout);
         let parts: Vec<&str> = said.stdout.split("next").skip(1).collect();
         assert_eq!(parts.len(), self.escapes.len(), "{}\n{}", said.stdout, said.stderr);
-        let told =
-            |(part, (name, _)): (&&str, &Escape)| match part.lines().find(|line| line.starts_with("Error: "))
-            {
-                Some(line) if line.contains("not run: ") => "refused",
-                Some(_) => "confined",
-                None => panic!("{}: {name} got out\n{}\n{}", self.target, said.stdout, said.stderr),
-            };
-        parts.iter().zip(self.escapes).map(told).collect()
+        let told = |part: &&str| match part.lines().find(|line| line.starts_with("Error: ")) {
+            Some(line) if line.contains("not run: ") => "refused",
+            Some(line) => self.confined(line),
+            None => "ran",
+        };
+        parts.iter().map(told).collect()
+    }
+
+    /// The outcome of what an engine did not do, for a reason that has to do with it.
+    fn confined(&self, said: &str) -> &'static str {
+        let said = said.split_once("fails here: ").map_or(said, |(_, said)| said);
+        assert!(!said.to_lowercase().contains("syntax"), "{}: not understood: {said}", self.target);
+        "confined"
     }
 }
 
@@ -293,7 +381,7 @@ fn script(at: usize) -> String {
 }
 
 fn print(title: &str, outcomes: &Outcomes) {
-    let row = |cells: &[&str]| cells.iter().map(|cell| format!("{cell:<11}")).collect::<String>();
+    let row = |cells: &[&str]| cells.iter().map(|cell| format!("{cell:<13}")).collect::<String>();
     let mut table = format!("\n{title:<28}{}", row(&ROADS));
     for (name, roads) in outcomes {
         table += &format!("\n  {name:<26}{}", row(roads));
@@ -303,12 +391,16 @@ fn print(title: &str, outcomes: &Outcomes) {
 
 /// A server of ours that passes for somebody else's; if the engine cannot be had here, says so loudly.
 fn server(engine: &str) -> Option<Box<dyn Engine>> {
-    let obtained = Target::parse(engine).unwrap().obtain(&mut |_| {});
-    let required = std::env::var("DISSENT_REQUIRE_ENGINES").as_deref() == Ok("1");
-    match obtained {
+    let target = Target::parse(engine).unwrap();
+    let required = std::env::var("DISSENT_REQUIRE_ENGINES").unwrap_or_default();
+    if required != "all" && target.takes_long() {
+        eprintln!("SKIPPED, not passed: {engine} is not available: it takes minutes to compile");
+        return None;
+    }
+    match target.obtain(&mut |_| {}) {
         Ok(source) => Some(source.open().unwrap()),
         Err(error) => {
-            assert!(!required, "{engine} is required: {error}");
+            assert!(required.is_empty(), "{engine} is required: {error}");
             eprintln!("SKIPPED, not passed: {engine} is not available: {error}");
             None
         }
@@ -358,7 +450,7 @@ fn mysql_family(engine: &str) {
     print(&format!("{engine} by URL"), &outcomes);
     assert_eq!(state(), before);
     assert!(
-        outcomes.values().flatten().all(|outcome| *outcome != "confined"),
+        outcomes.values().flatten().all(|outcome| ["refused", "left out"].contains(outcome)),
         "Dissent itself stops all of them"
     );
 }
@@ -394,7 +486,7 @@ fn nothing_leaves_a_database_on_a_postgres_server() {
     print("postgres by URL", &outcomes);
     assert_eq!(state(), before);
     assert!(
-        outcomes.values().flatten().all(|outcome| *outcome != "confined"),
+        outcomes.values().flatten().all(|outcome| ["refused", "left out"].contains(outcome)),
         "Dissent itself stops all of them"
     );
 }
@@ -436,6 +528,51 @@ fn nothing_leaves_a_private_mysql() {
 #[test]
 fn nothing_leaves_a_private_clickhouse() {
     private("clickhouse", CLICKHOUSE);
+}
+
+#[test]
+fn nothing_leaves_a_private_oceanbase() {
+    private("oceanbase", MYSQL);
+}
+
+#[test]
+fn nothing_leaves_a_private_libsql() {
+    private("libsql", SQLITE);
+}
+
+#[test]
+fn nothing_leaves_a_private_turso() {
+    private("turso", TURSO);
+}
+
+#[test]
+fn nothing_leaves_a_private_firebird() {
+    private("firebird", FIREBIRD);
+}
+
+#[test]
+fn nothing_leaves_a_private_datafusion() {
+    private("datafusion", DATAFUSION);
+}
+
+#[test]
+fn nothing_leaves_a_private_hyper() {
+    private("hyper", HYPER);
+}
+
+#[test]
+fn nothing_leaves_a_private_h2() {
+    private("h2", H2);
+}
+
+#[test]
+fn nothing_leaves_a_private_tidb() {
+    private("tidb", TIDB);
+}
+
+#[test]
+fn nothing_leaves_a_private_dolt() {
+    private("dolt", DOLT);
 }
 
 /// The accounts of docs/servers.md: they may do what a hunt needs, and no more.

@@ -1,7 +1,9 @@
 //! Private servers by description: `[engine.server]` of a dialect's file says how one is started.
 
+use std::fs::{File, Permissions};
 use std::io;
 use std::net::TcpListener;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +11,7 @@ use std::time::Duration;
 
 use dissent_core::dialect::ServerProgram;
 
-use crate::confine::Confinement;
+use crate::confine::{Confinement, User};
 use crate::product::Product;
 use crate::server::{Home, Server, copy_tree};
 use crate::store::{Arrival, not_writable};
@@ -123,22 +125,31 @@ impl Launch {
     ) -> Result<(Launched, T), EngineError> {
         let io = |error: io::Error| self.not_started(error.to_string());
         let home = Home::create(self.engine, ROOM)?;
-        let (data, template) = (data_in(&home), self.root.join(TEMPLATE));
+        let user = User::unprivileged();
+        let own = |path: &Path| user.map_or(Ok(()), |user| user.own(path));
+        let (run, data, template) = (run_in(&home), data_in(&home), self.root.join(TEMPLATE));
+        std::fs::create_dir(&run).and_then(|()| own(&run)).map_err(io)?;
+        std::fs::set_permissions(&run, Permissions::from_mode(0o700)).map_err(io)?;
         match template.is_dir() {
-            true => copy_tree(&template, &data, None),
-            false => std::fs::create_dir(&data),
+            true => copy_tree(&template, &data, user),
+            false => std::fs::create_dir(&data).and_then(|()| own(&data)),
         }
         .map_err(io)?;
+        // A server inherits it: it runs as a user who may not be able to reach the cache by its path.
+        let package = File::open(self.root.join(PACKAGE)).map_err(io)?;
         // A worker behind its wall may not even ask for a port, unless its server needs one.
         let port = if self.program.socket.is_some() { 0 } else { free_port().map_err(io)? };
-        let place = Place { package: self.root.join(PACKAGE), home: home.path(), port };
+        let place = Place { package: format!("/proc/self/fd/{}", package.as_raw_fd()), home: &run, port };
         for (name, content) in &self.program.files {
-            let file = home.path().join(name);
-            file.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(io)?;
-            std::fs::write(file, place.fill(content)).map_err(io)?;
+            let file = run.join(name);
+            for directory in missing(&file) {
+                std::fs::create_dir(directory).and_then(|()| own(directory)).map_err(io)?;
+            }
+            std::fs::write(&file, place.fill(content)).and_then(|()| own(&file)).map_err(io)?;
         }
         let mut command = Command::new(place.fill(&self.program.program));
         command.args(self.program.arguments.iter().map(|argument| place.fill(argument)));
+        command.env("HOME", &run).env("TMPDIR", &run);
         command.envs(self.program.environment.iter().map(|(name, value)| (name, place.fill(value))));
         command.current_dir(&data);
         interpreter::put_first(&self.program.program, &mut command);
@@ -146,7 +157,8 @@ impl Launch {
             Some(socket) => Reach::Socket(place.fill(socket).into()),
             None => Reach::Port(place.port),
         };
-        let confinement = Confinement { end, ..Confinement::default() };
+        let inherited = Some(package.as_raw_fd());
+        let confinement = Confinement { end, user, inherited, ..Confinement::default() };
         let mut server = match Server::start(command, confinement, &home.path().join("log")) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Err(
@@ -169,8 +181,20 @@ impl Launch {
     }
 }
 
+/// The directory that a description calls its home. Ours above it holds the lock that shows whose it is.
+fn run_in(home: &Home) -> PathBuf {
+    home.path().join("run")
+}
+
 fn data_in(home: &Home) -> PathBuf {
-    home.path().join("data")
+    run_in(home).join("data")
+}
+
+/// The directories above a file that are not there yet, the outermost first.
+fn missing(file: &Path) -> Vec<&Path> {
+    let mut missing: Vec<&Path> = file.ancestors().skip(1).take_while(|above| !above.exists()).collect();
+    missing.reverse();
+    missing
 }
 
 fn free_port() -> io::Result<u16> {
@@ -179,14 +203,14 @@ fn free_port() -> io::Result<u16> {
 
 /// What a description's words in braces stand for.
 struct Place<'a> {
-    package: PathBuf,
+    package: String,
     home: &'a Path,
     port: u16,
 }
 
 impl Place<'_> {
     fn fill(&self, text: &str) -> String {
-        text.replace("{package}", &self.package.to_string_lossy())
+        text.replace("{package}", &self.package)
             .replace("{data}", &self.home.join("data").to_string_lossy())
             .replace("{home}", &self.home.to_string_lossy())
             .replace("{port}", &self.port.to_string())

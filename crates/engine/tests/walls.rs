@@ -129,6 +129,92 @@ const CLICKHOUSE: &[Escape] = &[
             "INSERT INTO t2 VALUES (1)",
         ],
     ),
+    (
+        "dictionary",
+        &[
+            "CREATE DICTIONARY d0 (c0 Int64, c1 Int64) PRIMARY KEY c0 \
+             SOURCE(HTTP(URL 'http://127.0.0.1:{port}/' FORMAT 'CSV')) LAYOUT(FLAT()) LIFETIME(0)",
+            "SELECT dictGet('d0', 'c1', 1)",
+        ],
+    ),
+    ("file as a table", &["SELECT * FROM `{secret}.csv`"]),
+];
+
+const H2: &[Escape] = &[
+    ("write a file", &["SELECT FILE_WRITE('x', '{loot}')"]),
+    ("read a file", &["SELECT FILE_READ('{secret}', 'UTF-8')"]),
+    ("csvread", &["SELECT * FROM CSVREAD('{secret}', 'C0')"]),
+    ("csvread of a URL", &["SELECT * FROM CSVREAD('http://127.0.0.1:{port}/', 'C0')"]),
+    ("csvwrite", &["CALL CSVWRITE('{loot}', 'SELECT 1')"]),
+    ("script", &["SCRIPT TO '{loot}'"]),
+    ("runscript", &["RUNSCRIPT FROM '{secret}'"]),
+    ("backup", &["BACKUP TO '{loot}'"]),
+    ("link schema", &["CALL LINK_SCHEMA('S1', '', 'jdbc:h2:{loot}', 'sa', '', 'PUBLIC')"]),
+    ("linked table", &["CREATE LINKED TABLE t1('', 'jdbc:h2:tcp://127.0.0.1:{port}/x', 'sa', '', 'T0')"]),
+    (
+        "Java",
+        &[
+            "CREATE ALIAS f0 FOR \"org.h2.store.fs.FileUtils.createDirectories(java.lang.String)\"",
+            "CALL f0('{loot}')",
+        ],
+    ),
+];
+
+const HYPER: &[Escape] = &[
+    ("copy to file", &["COPY t0 TO '{loot}' WITH (FORMAT csv)"]),
+    ("copy from file", &["COPY t0 FROM '{secret}' WITH (FORMAT csv)", "SELECT * FROM t0"]),
+    ("copy to program", &["COPY t0 TO PROGRAM 'touch {loot}'"]),
+    ("external", &["SELECT * FROM external('{secret}', COLUMNS => DESCRIPTOR(c0 INT), FORMAT => 'csv')"]),
+    (
+        "external table",
+        &[
+            "CREATE TEMPORARY EXTERNAL TABLE t1(c0 INT) FOR '{secret}' WITH (FORMAT => 'csv')",
+            "SELECT * FROM t1",
+        ],
+    ),
+    ("create database", &["CREATE DATABASE \"{loot}\""]),
+    ("attach", &["ATTACH DATABASE \"{secret}\" AS a1"]),
+    ("load", &["LOAD '{secret}'"]),
+];
+
+const FIREBIRD: &[Escape] = &[
+    ("write a file", &["CREATE TABLE t1 EXTERNAL '{loot}' (c0 CHAR(4))", "INSERT INTO t1 VALUES ('abcd')"]),
+    ("read a file", &["CREATE TABLE t2 EXTERNAL FILE '{secret}' (c0 CHAR(4))", "SELECT * FROM t2"]),
+    ("create database", &["CREATE DATABASE '{loot}'"]),
+    ("shadow", &["CREATE SHADOW 1 '{loot}'"]),
+    ("difference file", &["ALTER DATABASE ADD DIFFERENCE FILE '{loot}'", "ALTER DATABASE BEGIN BACKUP"]),
+    (
+        "another server",
+        &["EXECUTE BLOCK RETURNS (c0 INT) AS BEGIN EXECUTE STATEMENT 'SELECT 1 FROM rdb$database' \
+             ON EXTERNAL '127.0.0.1/{port}:x' AS USER 'x' PASSWORD 'x' INTO :c0; SUSPEND; END"],
+    ),
+];
+
+const TURSO: &[Escape] = &[
+    ("attach", &["ATTACH '{loot}' AS a1", "CREATE TABLE a1.t1(c0)"]),
+    ("attach a file", &["ATTACH '{secret}' AS a1", "SELECT * FROM a1.sqlite_master"]),
+    ("vacuum into", &["VACUUM INTO '{loot}'"]),
+    ("load extension", &["SELECT load_extension('{secret}')"]),
+    ("csv", &["CREATE VIRTUAL TABLE t1 USING csv(filename='{secret}')", "SELECT * FROM t1"]),
+];
+
+const DATAFUSION: &[Escape] = &[
+    ("copy to file", &["COPY t0 TO '{loot}' STORED AS CSV"]),
+    ("copy of a query", &["COPY (SELECT 1) TO '{loot}' STORED AS CSV"]),
+    ("copy behind a comment", &["/* x */ COPY (SELECT 1) TO '{loot}' STORED AS CSV"]),
+    ("copy explained", &["EXPLAIN ANALYZE COPY (SELECT 1) TO '{loot}' STORED AS CSV"]),
+    (
+        "external table",
+        &["CREATE EXTERNAL TABLE t1 STORED AS CSV LOCATION '{secret}.csv'", "SELECT * FROM t1"],
+    ),
+    ("file as a table", &["SELECT * FROM '{secret}.csv'"]),
+    (
+        "another server",
+        &[
+            "CREATE EXTERNAL TABLE t1 STORED AS CSV LOCATION 'http://127.0.0.1:{port}/x.csv'",
+            "SELECT * FROM t1",
+        ],
+    ),
 ];
 
 /// Engines by name, with what they may do without the kernel's help: nothing, where the engine has a wall.
@@ -143,7 +229,16 @@ const ENGINES: &[(&str, &[Escape])] = &[
     ("mysql", MYSQL),
     ("oceanbase", MYSQL),
     ("clickhouse", CLICKHOUSE),
+    ("libsql", SQLITE),
+    ("turso", TURSO),
+    ("firebird", FIREBIRD),
+    ("datafusion", DATAFUSION),
+    ("hyper", HYPER),
+    ("h2", H2),
 ];
+
+/// Servers that never run as root, whoever starts them.
+const SERVERS: [&str; 5] = ["postgres", "mariadb", "mysql", "hyper", "h2"];
 
 /// An engine name, in a process that is to attack it, and whether the kernel's wall is raised there.
 const ENGINE: &str = "DISSENT_TEST_WALL_ENGINE";
@@ -246,6 +341,10 @@ fn attack_an_engine() {
         assert!(std::fs::read_dir("/dev").is_err() && std::fs::File::open("/dev/urandom").is_ok());
     }
     let mut engine = source.open().unwrap();
+    if SERVERS.contains(&name.as_str()) {
+        let users = users_of_children();
+        assert!(!users.is_empty() && !users.contains(&0), "{users:?}");
+    }
     let escapes = ENGINES.iter().find(|(engine, _)| *engine == name).unwrap().1;
     for (escape, statements) in escapes {
         println!("outcome: {escape}: {}", attempt(&mut *engine, statements, &loot));
@@ -254,8 +353,25 @@ fn attack_an_engine() {
     dissent_engine::remove_homes();
 }
 
-/// The outcomes of a process that attacks an engine.
-fn attacked(engine: &str, kernel: bool) -> Vec<String> {
+/// As whom the processes run that this one has started.
+fn users_of_children() -> Vec<u32> {
+    let mut users = Vec::new();
+    for process in fs::read_dir("/proc").unwrap().flatten() {
+        // Whatever ends meanwhile is not looked at.
+        let Ok(status) = fs::read_to_string(process.path().join("status")) else { continue };
+        let first = |key: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(key));
+            line.and_then(|line| line.split_whitespace().next()?.parse::<u32>().ok())
+        };
+        if first("PPid:") == Some(std::process::id()) {
+            users.extend(first("Uid:"));
+        }
+    }
+    users
+}
+
+/// The outcomes of a process that attacks an engine, one for each escape.
+fn attacked(engine: &str, escapes: &[Escape], kernel: bool) -> Vec<String> {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "attack_an_engine", "--nocapture", "--test-threads=1"]).env(ENGINE, engine);
     if kernel {
@@ -265,22 +381,37 @@ fn attacked(engine: &str, kernel: bool) -> Vec<String> {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let outcome = |line: &str| Some(line.split_once("outcome: ")?.1.rsplit_once(": ")?.1.to_string());
     let mut outcomes: Vec<String> = text.lines().filter_map(outcome).collect();
+    let said = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
-        // An engine may rather end its process.
-        eprintln!("{engine}: {}", String::from_utf8_lossy(&output.stderr));
+        let died_of = escapes.get(outcomes.len()).map_or("ending", |(name, _)| name);
+        assert!(may_die(engine, died_of), "{engine}, kernel: {kernel}: died of {died_of}\n{said}");
         outcomes.push("died".to_string());
     }
+    // Whoever dies may do so of the last only.
+    assert_eq!(outcomes.len(), escapes.len(), "{engine}, kernel: {kernel}\n{said}");
     outcomes
 }
 
 /// What an engine does in spite of its own wall, so that only the list and the kernel's wall stop it.
 fn has_gap(engine: &str, escape: &str) -> bool {
     match engine {
-        // As a library it has none.
-        "clickhouse" => true,
+        // They have none.
+        "clickhouse" | "hyper" | "h2" => true,
         "oceanbase" => escape == "into dumpfile",
+        "turso" => escape == "vacuum into",
+        "firebird" => ["shadow", "difference file", "another server"].contains(&escape),
         _ => engine.starts_with("duckdb@") && ["query log", "profile"].contains(&escape),
     }
+}
+
+/// What an engine would rather die of than go on: what it throws when it cannot write its profile, nobody catches.
+fn may_die(engine: &str, escape: &str) -> bool {
+    engine.starts_with("duckdb@") && escape == "profile"
+}
+
+/// A port is the only way to reach these engines, so the kernel's wall lets them connect to others.
+fn may_connect(engine: &str) -> bool {
+    ["hyper", "h2"].contains(&engine)
 }
 
 fn got_out(outcome: &str) -> bool {
@@ -294,14 +425,14 @@ fn no_statement_leaves_a_private_engine() {
         if common::open(engine).is_none() {
             continue;
         }
-        let alone = attacked(engine, false);
-        let walled = if dissent_engine::wall_is_possible() { attacked(engine, true) } else { Vec::new() };
+        let alone = attacked(engine, escapes, false);
+        let walled = dissent_engine::wall_is_possible().then(|| attacked(engine, escapes, true));
         println!("\n{engine:<28}{:<12}behind the kernel's", "own wall");
-        assert_eq!(alone.len(), escapes.len(), "{engine}");
         for (at, (name, _)) in escapes.iter().enumerate() {
-            let behind = walled.get(at).map_or("not tried", String::as_str);
+            let behind = walled.as_ref().map_or("not tried", |outcomes| outcomes[at].as_str());
             println!("  {name:<26}{:<12}{behind}", alone[at]);
-            if got_out(behind) || (got_out(&alone[at]) && !has_gap(engine, name)) {
+            let got_through = got_out(behind) && !(behind == "REACHED" && may_connect(engine));
+            if got_through || (got_out(&alone[at]) && !has_gap(engine, name)) {
                 out.push(format!("{engine}: {name}"));
             }
             // Otherwise the kernel's wall was not put to the test.

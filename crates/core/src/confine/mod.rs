@@ -253,13 +253,17 @@ fn used(escape: &Escape, signs: &[Sign]) -> Option<String> {
     Some(format!("{what} {}", escape.reason))
 }
 
-/// Whether these words follow each other somewhere, or where the statement begins.
+/// Whether these words follow each other somewhere, or where a statement begins.
 fn stand_in(words: &str, signs: &[Sign]) -> bool {
     let anchored = words.starts_with('^');
     let words: Vec<&str> = words.trim_start_matches('^').split(' ').collect();
     let fits = |signs: &[Sign]| signs.iter().zip(&words).all(|(sign, word)| *word == "*" || sign.is(word));
     match anchored {
-        true => signs.get(..words.len()).is_some_and(fits),
+        // Some engines run several statements that arrive as one, and what EXPLAIN ANALYZE explains.
+        true => signs.split(|sign| *sign == Sign::Semicolon).any(|statement| match statement.first() {
+            Some(first) if first.is("explain") => statement.windows(words.len()).any(fits),
+            _ => statement.get(..words.len()).is_some_and(fits),
+        }),
         false => signs.windows(words.len()).any(fits),
     }
 }

@@ -1,4 +1,5 @@
-//! How SQL from outside could get out of its database: the table `[confine]` of a dialect's file.
+//! How SQL from outside could get out of its database: the table `[confine]` of a dialect's file. A dialect that inherits
+//! from another adds to its lists.
 
 use serde::Deserialize;
 
@@ -45,8 +46,8 @@ pub struct Escape {
     /// Functions that look like these, but are harmless.
     #[serde(default)]
     pub except: Vec<String>,
-    /// Words that follow each other: `into outfile`. A `^` before the first: where the statement begins. A `*` is any
-    /// one word or sign.
+    /// Words that follow each other: `into outfile`. A `^` before the first: where a statement begins, and wherever one
+    /// may begin behind EXPLAIN. A `*` is any one word or sign.
     #[serde(default)]
     pub words: Vec<String>,
 }

@@ -119,7 +119,7 @@ impl<'a> Files<'a> {
     }
 
     /// A file laid over that of the relative it inherits from: tables are merged, everything else that the
-    /// file says replaces what the relative says.
+    /// file says replaces what the relative says. But for the lists of `[confine]`: a relative's ways out stay listed.
     fn whole(&self, name: &str) -> Result<toml::Table, DialectError> {
         let mut file = self.own(name)?;
         let Some(toml::Value::String(relative)) = file.remove("inherits") else { return Ok(file) };
@@ -129,6 +129,11 @@ impl<'a> Files<'a> {
         if let Some(toml::Value::Table(engine)) = whole.get_mut("engine") {
             engine.remove("title");
         }
+        if let (Some(toml::Value::Table(below)), Some(toml::Value::Table(above))) =
+            (whole.get("confine"), file.get_mut("confine"))
+        {
+            add_to(below, above);
+        }
         lay_over(&mut whole, file);
         Ok(whole)
     }
@@ -136,6 +141,15 @@ impl<'a> Files<'a> {
 
 fn malformed(name: &str) -> impl Fn(toml::de::Error) -> DialectError {
     move |error| DialectError::Malformed { name: name.to_string(), error }
+}
+
+/// Puts what the lists of one table hold before what those of another do.
+fn add_to(below: &toml::Table, above: &mut toml::Table) {
+    for (key, value) in above {
+        if let (Some(toml::Value::Array(inherited)), toml::Value::Array(own)) = (below.get(key), value) {
+            own.splice(..0, inherited.iter().cloned());
+        }
+    }
 }
 
 fn lay_over(below: &mut toml::Table, above: toml::Table) {
@@ -352,6 +366,20 @@ mod tests {
         lay_over(&mut below, above);
         let expected: toml::Table = toml::from_str("a = 1\nb = [3]\n[t]\nx = 1\ny = 2\nz = 2").unwrap();
         assert_eq!(below, expected);
+    }
+
+    #[test]
+    fn a_relative_adds_to_the_ways_out() {
+        let text = "inherits = \"postgres\"\nname = \"yellowbase\"\n\
+                    [engine]\ntitle = \"YellowBase\"\n\
+                    [confine]\nmachine = [{ reason = \"reads files\", functions = [\"slurp\"] }]";
+        let files = Files::built_in().with("yellowbase", text);
+        let refused = |dialect: &str, function: &str| {
+            let dialect = files.load(dialect, "1.0").unwrap();
+            dialect.confines.machine.iter().any(|escape| escape.has_function(function))
+        };
+        assert!(refused("yellowbase", "slurp") && refused("yellowbase", "lo_import"));
+        assert!(!refused("postgres", "slurp"));
     }
 
     /// Everything that a relative needs is in its one file.
