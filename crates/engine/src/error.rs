@@ -84,7 +84,9 @@ pub enum EngineError {
     NotCompiled { compiler: String, what: String, reason: String },
 
     /// A package does not hold what its name says.
-    #[error("package {package} should contain {wanted} but contains {found}; it was discarded")]
+    #[error(
+        "package {package} should contain {wanted} but contains {found}; it was discarded (`dissent engines update` looks for what is published now)"
+    )]
     WrongVersion { package: String, wanted: String, found: String },
 
     /// The environment names no directory for caches.

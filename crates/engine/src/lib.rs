@@ -41,7 +41,7 @@ pub use process::process_start;
 pub use product::{Product, products};
 pub use server::remove_homes;
 pub use source::Source;
-pub use store::{Available, State, cache_directory, installed_bytes, remove, update, versions};
+pub use store::{Available, State, Updated, cache_directory, installed_bytes, remove, update, versions};
 pub use target::{Step, Target};
 pub use url::{hide_password, hide_passwords};
 pub use wall::{Wall, is_possible as wall_is_possible, make_room};

@@ -248,7 +248,8 @@ impl Product {
     /// A version in messages.
     pub(crate) fn wanted(&self, version: &str, build: Build) -> Wanted {
         let with = if build == Build::Counting { " with coverage" } else { "" };
-        Wanted { name: format!("{} {version}{with}", self.title()), instead: self.instead() }
+        let name = format!("{} {version}{with}", self.title()).trim_end().to_string();
+        Wanted { name, instead: self.instead() }
     }
 
     fn form_of_address(&self, start: &str) -> String {

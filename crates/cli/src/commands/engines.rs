@@ -6,7 +6,9 @@ use std::io::Write;
 use anyhow::bail;
 use dissent_campaign::{Config, Observer, Tested};
 use dissent_core::guide;
-use dissent_engine::{Available, Product, State, Target, installed_bytes, products, remove, versions};
+use dissent_engine::{
+    Available, Product, State, Target, Updated, installed_bytes, products, remove, versions,
+};
 
 use super::probe;
 use crate::args::{EnginesAction, EnginesArgs};
@@ -119,9 +121,14 @@ fn update(engines: &[String]) -> anyhow::Result<()> {
         line.clear();
         let newest = known[product.name()].last().map(|available| available.version);
         let told = match (updated, newest) {
-            (Ok(Some(version)), _) => format!("version {version} is installed"),
-            (Ok(None), Some(version)) => format!("nothing newer than {version}"),
-            (Ok(None), None) => "cannot be downloaded".to_string(),
+            (Ok(Updated::To(version)), _) => format!("version {version} is installed"),
+            (Ok(Updated::Newest), Some(version)) => format!("nothing newer than {version}"),
+            (Ok(_), Some(version)) => {
+                format!(
+                    "not checked: its packages do not say which version they have; {version} is the newest known"
+                )
+            }
+            (Ok(_), None) => "cannot be downloaded".to_string(),
             (Err(error), _) => {
                 failed += 1;
                 error.to_string()

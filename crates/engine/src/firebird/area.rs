@@ -7,6 +7,13 @@ use dissent_core::sql::{Kind, Value};
 use super::api::Quad;
 use crate::spell::{self, Unit, other};
 
+/// Why a parameter cannot be sent: its length has 16 bits.
+pub fn too_long(values: &[Value]) -> Option<String> {
+    let most = c_short::MAX as usize;
+    let longest = values.iter().map(|value| bytes_of(value).len()).max().unwrap_or_default();
+    (longest > most).then(|| format!("a parameter of {longest} bytes; Firebird takes {most}"))
+}
+
 /// `XSQLDA`: a head, followed by descriptions of columns.
 #[repr(C)]
 #[allow(dead_code, reason = "the layout is Firebird's")]

@@ -332,6 +332,9 @@ impl FirebirdEngine {
             let message = format!("{} values for {wanted} parameters", values.len());
             return Err(SqlError { class: ErrorClass::Semantic, code: String::new(), message });
         }
+        if let Some(message) = area::too_long(values) {
+            return Err(SqlError { class: ErrorClass::Limit, code: String::new(), message });
+        }
         input.fill(values);
         Ok((wanted > 0).then_some(input))
     }

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use super::Wanted;
 use crate::EngineError;
+use crate::confine::Confinement;
 
 /// The compiler that the user has.
 pub struct Compiler {
@@ -59,13 +60,16 @@ impl Compiler {
         wanted: &Wanted,
     ) -> Result<(), EngineError> {
         // The mathematical library comes last: linkers look for symbols from left to right.
-        let output = self.command().args(arguments).arg(source).arg("-o").arg(library).arg("-lm").output();
-        match output {
+        let mut command = self.command();
+        command.args(arguments).arg(source).arg("-o").arg(library).arg("-lm");
+        Confinement::default().apply(&mut command);
+        match command.output() {
             Ok(output) if output.status.success() => Ok(()),
             Ok(output) => {
                 let told = String::from_utf8_lossy(&output.stderr);
                 let line = told.lines().find(|line| line.contains("error")).or(told.lines().next());
-                Err(self.failed(wanted, line.unwrap_or("it printed nothing").trim().to_string()))
+                let reason = line.map_or_else(|| output.status.to_string(), |line| line.trim().to_string());
+                Err(self.failed(wanted, reason))
             }
             Err(error) if error.kind() == ErrorKind::NotFound => Err(self.missing(wanted)),
             Err(error) => Err(self.failed(wanted, error.to_string())),

@@ -11,7 +11,9 @@ use crate::EngineError;
 
 /// Downloads the package and its dependencies, and unpacks them into one directory.
 pub fn fetch(download: &Download) -> Result<PathBuf, EngineError> {
-    let work = suite(download)?;
+    // What apt downloads outlives an interruption.
+    let work = lasting_directory(&format!("{}-{}", download.package.name, download.package.version))?;
+    suite(download, &work)?;
     let tree = download.directory("tree")?;
     download.run(apt("apt-get", &work).args(["-y", "--download-only", "install", download.package.name]))?;
     let archives = std::fs::read_dir(work.join("cache/archives")).into_iter().flatten().flatten();
@@ -25,18 +27,18 @@ pub fn fetch(download: &Download) -> Result<PathBuf, EngineError> {
     Ok(tree)
 }
 
-/// The version of the package that its suite has now: `1:11.8.9+ds-2`.
-pub fn candidate(download: &Download) -> Result<String, EngineError> {
-    let work = suite(download)?;
-    let told = download.output(apt("apt-cache", &work).args(["show", download.package.name]))?;
+/// The version of the package that its suite has now: `1:11.8.9+ds-2`. Works in a directory that nobody else uses: no lock is
+/// held here.
+pub fn candidate(download: &Download, work: &Path) -> Result<String, EngineError> {
+    suite(download, work)?;
+    let told = download.output(apt("apt-cache", work).args(["show", download.package.name]))?;
     let version = told.lines().find_map(|line| line.strip_prefix("Version:"));
     let missing = || download.failed("apt-cache", "it tells no version".to_string());
     version.map(|version| version.trim().to_string()).ok_or_else(missing)
 }
 
-/// A directory with the lists of the package's suite. What apt downloads into it outlives an interruption.
-fn suite(download: &Download) -> Result<PathBuf, EngineError> {
-    let work = lasting_directory(&format!("{}-{}", download.package.name, download.package.version))?;
+/// Fills a directory with the lists of the package's suite.
+fn suite(download: &Download, work: &Path) -> Result<(), EngineError> {
     let source = source(download)?;
     let written = std::fs::create_dir_all(work.join("state/lists/partial"))
         .and_then(|()| std::fs::create_dir_all(work.join("cache/archives/partial")))
@@ -44,10 +46,9 @@ fn suite(download: &Download) -> Result<PathBuf, EngineError> {
         .and_then(|()| std::fs::write(work.join("status"), ""))
         .and_then(|()| std::fs::write(work.join("sources.list"), source))
         .and_then(|()| std::fs::write(work.join("preferences"), preferences(download.package)))
-        .and_then(|()| std::fs::write(work.join("apt.conf"), configuration(&work)));
+        .and_then(|()| std::fs::write(work.join("apt.conf"), configuration(work)));
     written.map_err(|error| download.failed("apt-get", error.to_string()))?;
-    download.run(apt("apt-get", &work).arg("update"))?;
-    Ok(work)
+    download.run(apt("apt-get", work).arg("update"))
 }
 
 fn apt(program: &str, work: &Path) -> Command {

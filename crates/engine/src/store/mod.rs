@@ -21,7 +21,7 @@ use crate::driver::{Build, Driver};
 use crate::product::{Product, products};
 use crate::target::Step;
 pub(crate) use compile::Compiler;
-pub use newer::update;
+pub use newer::{Updated, update};
 use package::{Package, Release};
 
 /// One download or build at a time in this process. Other processes wait for a lock, and a version is there complete or

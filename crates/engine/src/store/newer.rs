@@ -36,15 +36,26 @@ fn leaked(text: &str) -> &'static str {
     Box::leak(text.to_string().into_boxed_str())
 }
 
-/// Looks for a version that is newer than all known ones, and installs it. `None`: there is none.
-pub fn update(
-    product: &'static Product,
-    progress: &mut dyn FnMut(Step),
-) -> Result<Option<&'static str>, EngineError> {
+/// What became of looking for a newer version.
+pub enum Updated {
+    /// This one is installed now.
+    To(&'static str),
+    /// No package has a newer one.
+    Newest,
+    /// No package says which version of the engine it has, or an engine takes minutes to build.
+    NotAsked,
+}
+
+/// Looks for a version that is newer than all known ones, and installs it.
+pub fn update(product: &'static Product, progress: &mut dyn FnMut(Step)) -> Result<Updated, EngineError> {
     let store = Store::of_user()?;
     let known = package::newest(&product.releases).map(|release| release.version).unwrap_or_default();
     let mut newer: Vec<Release> = Vec::new();
-    for (release, package) in templates(&product.releases) {
+    let templates = templates(&product.releases);
+    if templates.is_empty() {
+        return Ok(Updated::NotAsked);
+    }
+    for (release, package) in templates {
         progress(Step::Asking { package: package.name.to_string() });
         let wanted = product.wanted("", Build::Plain);
         for published in published(package, &wanted)? {
@@ -52,10 +63,27 @@ pub fn update(
             newer.extend(found.filter(|release| release.version() > Version::parse(known)));
         }
     }
-    let Some(newest) = newer.into_iter().max_by_key(Release::version) else { return Ok(None) };
-    store.obtain(product, &newest, Build::Plain, progress)?;
-    store.remember(product.name(), &newest)?;
-    Ok(Some(newest.version))
+    newer.sort_by_key(|release| std::cmp::Reverse(release.version()));
+    first_usable(newer, |newest| {
+        store.obtain(product, newest, Build::Plain, progress)?;
+        store.remember(product.name(), newest)
+    })
+}
+
+/// The newest release that can be used: one that cannot does not stand in the way of the one before it. If none can, what was
+/// wrong with the newest.
+fn first_usable(
+    newer: Vec<Release>,
+    mut install: impl FnMut(&Release) -> Result<(), EngineError>,
+) -> Result<Updated, EngineError> {
+    let mut wrong = None;
+    for release in newer {
+        match install(&release) {
+            Ok(()) => return Ok(Updated::To(release.version)),
+            Err(error) => wrong = wrong.or(Some(error)),
+        }
+    }
+    wrong.map_or(Ok(Updated::Newest), Err)
 }
 
 impl Store {
@@ -150,7 +178,7 @@ fn published(package: &Package, wanted: &Wanted) -> Result<Vec<String>, EngineEr
             pip.args(["index", "--quiet", "--disable-pip-version-check", "versions", package.name]);
             Ok(pip_versions(&download.output(&mut pip)?))
         }
-        Registry::Debian => Ok(vec![debian::candidate(&download)?]),
+        Registry::Debian => Ok(vec![debian::candidate(&download, work.path())?]),
         Registry::Maven => maven_release(&download, work.path()),
         Registry::Crate | Registry::Worker | Registry::Go(_) => Ok(Vec::new()),
     }
@@ -221,6 +249,26 @@ mod tests {
     fn what_pip_prints_is_read() {
         let told = "duckdb (2.0.0)\nAvailable versions: 2.0.0, 1.5.6, 1.5.5\n  INSTALLED: 1.5.5\n";
         assert_eq!(pip_versions(told), ["2.0.0", "1.5.6", "1.5.5"]);
+    }
+
+    #[test]
+    fn a_release_that_cannot_be_used_does_not_hide_the_one_before_it() {
+        let released = |version: &str| followed("duckdb", "duckdb", version).unwrap();
+        let unusable = |release: &Release| EngineError::WrongVersion {
+            package: release.packages[0].to_string(),
+            wanted: release.version.to_string(),
+            found: "0".to_string(),
+        };
+        let newer = || vec![released("9.9.9"), released("9.9.8")];
+        let only = |usable: &'static str| {
+            first_usable(newer(), |release| match release.version == usable {
+                true => Ok(()),
+                false => Err(unusable(release)),
+            })
+        };
+        assert!(matches!(only("9.9.8"), Ok(Updated::To("9.9.8"))));
+        assert!(only("none").is_err_and(|error| error.to_string().contains("9.9.9")));
+        assert!(matches!(first_usable(Vec::new(), |_| Ok(())), Ok(Updated::Newest)));
     }
 
     #[test]

@@ -109,7 +109,7 @@ fn only_what_the_package_promised_is_kept() {
     assert_eq!(
         attempt("other", &pretender("3.31.0")).unwrap_err(),
         format!(
-            "package {} should contain SQLite 3.30.1 but contains 3.31.0; it was discarded",
+            "package {} should contain SQLite 3.30.1 but contains 3.31.0; it was discarded (`dissent engines update` looks for what is published now)",
             release.packages[0]
         )
     );

@@ -8,6 +8,7 @@ use dissent_core::engine::Engine;
 
 use super::{WorkerEngine, package};
 use crate::armed::Arms;
+use crate::confine::Confinement;
 use crate::driver::{Build, Driver, Opened};
 use crate::product::Product;
 use crate::store::{Arrival, not_writable};
@@ -91,6 +92,7 @@ fn build(arrival: &mut Arrival) -> Result<(), EngineError> {
     // What the caller is built with is not for others.
     cargo.stdin(Stdio::null()).env_remove("RUSTFLAGS").env_remove("CARGO_TARGET_DIR");
     cargo.args(["build", "--release", "--locked", "--color", "never"]).current_dir(arrival.downloaded);
+    Confinement::default().apply(&mut cargo);
     let mut child = cargo.stderr(Stdio::piped()).spawn().map_err(|error| failed(error.to_string()))?;
     let (mut done, mut trouble) = (0, None);
     for line in child.stderr.take().into_iter().flat_map(|told| BufReader::new(told).lines()).flatten() {

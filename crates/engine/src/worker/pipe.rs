@@ -4,6 +4,8 @@ use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::confine::Confinement;
@@ -18,7 +20,7 @@ pub struct Pipe {
     child: Child,
     to: ChildStdin,
     from: ChildStdout,
-    errors: ChildStderr,
+    words: Words,
     /// What was read and belongs to no line yet.
     rest: Vec<u8>,
 }
@@ -52,15 +54,18 @@ impl Pipe {
         confinement.apply(&mut command);
         let mut child = command.spawn()?;
         match (child.stdin.take(), child.stdout.take(), child.stderr.take()) {
-            (Some(to), Some(from), Some(errors)) => Ok(Pipe { child, to, from, errors, rest: Vec::new() }),
+            (Some(to), Some(from), Some(errors)) => {
+                Ok(Pipe { child, to, from, words: Words::of(errors), rest: Vec::new() })
+            }
             _ => Err(io::Error::other("the worker process has no pipes")),
         }
     }
 
     /// Sends a line and waits for the answer.
     pub fn ask(&mut self, line: &str, limit: Duration) -> Result<String, Lost> {
-        let sent = self.to.write_all(line.as_bytes()).and_then(|()| self.to.write_all(b"\n"));
-        match sent.and_then(|()| self.to.flush()) {
+        self.words.forget();
+        // In one piece: the worker would wake up twice.
+        match self.to.write_all(format!("{line}\n").as_bytes()).and_then(|()| self.to.flush()) {
             Ok(()) => self.read(limit),
             Err(_) => Err(self.ended()),
         }
@@ -100,14 +105,52 @@ impl Pipe {
     fn ended(&mut self) -> Lost {
         let _ = self.child.kill();
         let status = self.child.wait().map(|status| status.to_string()).unwrap_or_default();
-        let mut words = Vec::new();
-        let _ = self.errors.read_to_end(&mut words);
-        let words = String::from_utf8_lossy(&words);
-        match words.lines().map(str::trim).find(|line| !line.is_empty()) {
-            Some(line) if line.starts_with(NO_MEMORY) => Lost::Memory(line.to_string()),
-            Some(line) => Lost::Crashed(format!("{line} ({status})")),
-            None => Lost::Crashed(status),
+        let words = self.words.last();
+        let mut lines = words.lines().map(str::trim).filter(|line| !line.is_empty());
+        match (lines.clone().find(|line| line.starts_with(NO_MEMORY)), lines.next()) {
+            (Some(line), _) => Lost::Memory(line.to_string()),
+            (None, Some(line)) => Lost::Crashed(format!("{line} ({status})")),
+            (None, None) => Lost::Crashed(status),
         }
+    }
+}
+
+/// What a worker has printed to its standard error since the last question. It is read all the time: a worker that fills
+/// the pipe would wait for ever. Panics that the worker catches are printed, too, and must not be taken for the reason
+/// of a later crash.
+struct Words {
+    since: Arc<Mutex<Vec<u8>>>,
+    reader: Option<JoinHandle<()>>,
+}
+
+impl Words {
+    /// Bytes that are kept: the first line tells most.
+    const MOST: usize = 1 << 14;
+
+    fn of(mut errors: ChildStderr) -> Words {
+        let since = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&since);
+        let reader = std::thread::spawn(move || {
+            let mut bytes = [0; 1 << 12];
+            while let Ok(count @ 1..) = errors.read(&mut bytes) {
+                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                let room = Words::MOST - kept.len();
+                kept.extend(&bytes[..count.min(room)]);
+            }
+        });
+        Words { since, reader: Some(reader) }
+    }
+
+    fn forget(&self) {
+        self.since.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// Of a process that has ended.
+    fn last(&mut self) -> String {
+        if let Some(reader) = self.reader.take() {
+            let _ = reader.join();
+        }
+        String::from_utf8_lossy(&self.since.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
     }
 }
 
@@ -115,5 +158,44 @@ impl Drop for Pipe {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    /// A worker that does what it is told in the shell's words.
+    fn shell() -> Pipe {
+        let mut command = Command::new("sh");
+        command.args(["-c", "while read -r line; do eval \"$line\"; done"]);
+        Pipe::start(command).unwrap()
+    }
+
+    #[test]
+    fn a_crash_is_not_blamed_on_an_older_panic() {
+        let mut pipe = shell();
+        // The answer comes last, and what is printed before it may arrive after it.
+        let caught = "echo 'thread main panicked at old.rs' >&2; sleep 0.2; echo answer";
+        assert_eq!(pipe.ask(caught, LONG).ok().as_deref(), Some("answer\n"));
+        let Err(Lost::Crashed(words)) = pipe.ask("echo 'panicked at new.rs' >&2; exit 3", LONG) else {
+            panic!("it crashes");
+        };
+        assert_eq!(words, "panicked at new.rs (exit status: 3)");
+    }
+
+    #[test]
+    fn a_lack_of_memory_after_a_panic_is_a_limit() {
+        let told = "echo 'panicked' >&2; echo 'memory allocation of 9 bytes failed' >&2; exit 1";
+        let Err(Lost::Memory(words)) = shell().ask(told, LONG) else { panic!("it lacks memory") };
+        assert_eq!(words, "memory allocation of 9 bytes failed");
+    }
+
+    #[test]
+    fn a_worker_that_prints_a_lot_still_answers() {
+        let told = "yes panicked | head -c 1000000 >&2; echo answer";
+        assert_eq!(shell().ask(told, LONG).ok().as_deref(), Some("answer\n"));
     }
 }
