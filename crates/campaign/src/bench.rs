@@ -22,7 +22,7 @@ use dissent_core::engine::Engine;
 use dissent_core::guide;
 use dissent_coverage::{Code, Depth};
 use dissent_engine::sqlite::SqliteEngine;
-use dissent_engine::{Source, Target};
+use dissent_engine::{Home, Source, Target};
 
 pub use against::{Against, Round, Way};
 
@@ -43,7 +43,7 @@ pub struct Bench {
     dialect: String,
     steps: Vec<Step>,
     /// Where a hunt that learns keeps what is new.
-    corpus: tempfile::TempDir,
+    corpus: Home,
 }
 
 enum Step {
@@ -73,7 +73,7 @@ impl Bench {
         config.settle()?;
         let tested = Tested::obtain(&config, observer)?;
         let catalog = catalog::obtain(&tested, false, observer)?;
-        let corpus = tempfile::tempdir().context("cannot create a directory for the corpus")?;
+        let corpus = Home::scratch("bench")?;
         let task = HuntTask {
             max_cases: config.max_cases,
             stretches: vec![config.stretch(0)],

@@ -21,7 +21,7 @@ use crate::store::{self, CampaignFile, Position, Store};
 use crate::summary::Summary;
 use crate::supervisor::{Controls, Plan, Supervisor};
 use crate::tested::{Tested, target_in_file};
-use crate::worker::hunt::is_log;
+use crate::worker::hunt::LogFile;
 
 /// A campaign that is ready to run: many workers hunting in one database, findings on disk.
 ///
@@ -124,9 +124,9 @@ impl Campaign {
             Config { target: String::new(), against: None, baseline: None, ..file.config.clone() };
         config.check_shares()?;
         // A campaign from elsewhere may not have us write to any file: a log goes on only where there is one.
-        let mut is_log =
-            (0..config.jobs).filter_map(|worker| config.statement_log(worker)).map(|log| is_log(&log));
-        if !is_log.any(|is_log| is_log) {
+        let logs = (0..config.jobs).filter_map(|worker| config.statement_log(worker));
+        let logs: Vec<LogFile> = logs.map(|path| LogFile::at(&path)).collect();
+        if logs.contains(&LogFile::Other) || !logs.contains(&LogFile::Log) {
             config.log_statements = None;
         }
         change(&mut config);

@@ -1,6 +1,7 @@
 //! One finding on disk: a directory of files, each written atomically.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
@@ -74,11 +75,17 @@ pub fn annotate(directory: &Path, finding: &Finding, dialect: &Dialect) -> anyho
     replace(&directory.join(FINDING_FILE), &pretty(finding)?)
 }
 
-/// Writes a file under another name first, so that it appears atomically.
+/// Writes a file under another name first, so that it appears atomically. The directory may come from elsewhere: a link
+/// in it, under either name, is replaced and not followed.
 pub fn replace(path: &Path, text: &str) -> anyhow::Result<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let temporary = path.with_file_name(format!(".{name}.tmp"));
-    fs::write(&temporary, text)
+    let cleared = match fs::remove_file(&temporary) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    };
+    cleared
+        .and_then(|()| File::create_new(&temporary)?.write_all(text.as_bytes()))
         .and_then(|()| fs::rename(&temporary, path))
         .with_context(|| format!("cannot write {}", path.display()))
 }

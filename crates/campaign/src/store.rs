@@ -224,7 +224,8 @@ pub(crate) struct Store {
 /// Makes this process the owner of a campaign until the lock is dropped or the process ends, however it ends.
 fn lock(root: &Path) -> anyhow::Result<File> {
     let path = root.join(LOCK_FILE);
-    let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
+    let file = system::open_no_link(File::options().write(true).create(true), &path)
+        .with_context(|| format!("cannot write {}", path.display()))?;
     let start = Instant::now();
     while !system::lock(&file).with_context(|| format!("cannot lock {}", path.display()))? {
         if start.elapsed() < LOCK_PATIENCE {
@@ -519,7 +520,11 @@ fn files_in(directory: &Path) -> anyhow::Result<Vec<(String, String)>> {
 
 fn write_directory(parent: &Path, id: &str, files: &[(&str, String)]) -> std::io::Result<()> {
     let temporary = parent.join(format!(".{id}.tmp"));
-    fs::create_dir_all(&temporary)?;
+    // Half written by a campaign that was killed, or a link to somewhere else.
+    match fs::remove_dir_all(&temporary) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        _ => fs::create_dir_all(&temporary)?,
+    }
     for (name, text) in files {
         fs::write(temporary.join(name), text)?;
     }

@@ -1,10 +1,11 @@
 //! What Dissent needs from the operating system beyond the standard library. Linux only.
 
 use std::ffi::CString;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -36,6 +37,11 @@ pub fn memory_file(size: u64) -> io::Result<File> {
     };
     file.set_len(size)?;
     Ok(file)
+}
+
+/// Opens a file, unless it is a link: in a directory that comes from elsewhere it could lead anywhere.
+pub fn open_no_link(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    options.custom_flags(libc::O_NOFOLLOW).open(path)
 }
 
 /// Locks a file for as long as it is open here; `false`: somebody else has it locked.

@@ -15,11 +15,12 @@
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use dissent_engine::Target;
 use toml::{Table, Value};
 
 /// The file that is read if no other is named.
@@ -63,10 +64,8 @@ fn added(
         let chosen = matches.subcommand().filter(|(chosen, _)| chosen == name).map(|(_, matches)| matches);
         for (key, value) in table {
             let option = option(subcommand, key).with_context(|| format!("[{name}]"))?;
-            if !trusted && reaches_out(key, value) {
-                bail!(
-                    "[{name}] {key}: type it, or name the file with --config: it loads or reaches something of its own"
-                );
+            if !trusted && let Some(why) = refusal(option, value) {
+                bail!("[{name}] {key}: type it, or name the file with --config: {why}");
             }
             let arguments = arguments(option, value).with_context(|| format!("[{name}] {key}"))?;
             if chosen.is_some_and(|chosen| applies(option, subcommand, chosen)) {
@@ -77,10 +76,46 @@ fn added(
     Ok(added)
 }
 
-/// A file that merely lies in the current directory may not load a library, call a server or run a command.
-fn reaches_out(key: &str, value: &Value) -> bool {
-    let elsewhere = |value: &str| value.contains("path=") || value.contains("://");
-    matches!(key, "builds" | "join") || (key == "target" && value.as_str().is_some_and(elsewhere))
+/// What `--help` calls values that can only change what a command does by itself.
+const PLAIN: [&str; 11] =
+    ["A..B", "DURATION", "ENGINE", "FORMAT", "GUIDE", "I/N", "MIB", "N", "NAME", "NAMES", "NUMBER"];
+/// And those that are paths.
+const PATHS: [&str; 6] = ["CAMPAIGN", "DIR", "FILE", "PATH", "PATH|built-in", "SCRIPT"];
+const TARGET: &str = "TARGET";
+
+/// Why a file that merely lies in the current directory may not give an option this value: it may have come with
+/// somebody else's files, so it must not run a program, load a library, reach another machine, open a port or touch
+/// files elsewhere. Whatever is not known to do none of that is refused.
+fn refusal(option: &Arg, value: &Value) -> Option<&'static str> {
+    if matches!(option.get_action(), ArgAction::SetTrue) {
+        return None;
+    }
+    let kind = match option.get_value_names() {
+        Some([kind]) => kind.to_string(),
+        _ => option.get_id().as_str().to_uppercase(),
+    };
+    let values = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+    let all = |fits: fn(&str) -> bool| values.iter().all(|value| value.as_str().is_some_and(fits));
+    match kind.as_str() {
+        kind if PLAIN.contains(&kind) => None,
+        TARGET if all(is_no_place) => None,
+        TARGET => Some("it loads a library or reaches a server"),
+        kind if PATHS.contains(&kind) && all(|path| stays_in(Path::new("."), path)) => None,
+        kind if PATHS.contains(&kind) => Some("it is outside of the current directory"),
+        _ => Some("it runs or reaches something of its own"),
+    }
+}
+
+/// A release, or nothing that any command takes for a target.
+fn is_no_place(target: &str) -> bool {
+    Target::parse(target).map_or(true, |target| target.is_release())
+}
+
+/// Whether a path cannot lead out of a directory: it could through a link, too.
+fn stays_in(directory: &Path, path: &str) -> bool {
+    let path = Path::new(path);
+    let inside = |part: Component| matches!(part, Component::Normal(_) | Component::CurDir);
+    path.components().all(inside) && !path.ancestors().any(|part| directory.join(part).is_symlink())
 }
 
 /// The option of that name.
@@ -111,14 +146,20 @@ fn applies(option: &Arg, command: &Command, typed: &ArgMatches) -> bool {
 /// As they would be typed.
 fn arguments(option: &Arg, value: &Value) -> anyhow::Result<Vec<OsString>> {
     let is_flag = matches!(option.get_action(), ArgAction::SetTrue);
+    let spelled = |value: &Value| match (option.get_long(), word(value)?) {
+        (Some(long), value) => Ok(format!("--{long}={value}").into()),
+        // Where it stands among the arguments it would be read as another option.
+        (None, value) if value.starts_with('-') && value != "-" => bail!("'{value}' is no value for it"),
+        (None, value) => Ok(value.into()),
+    };
     match (value, is_flag) {
-        (Value::Boolean(true), true) => Ok(vec![spelled(option, None)]),
+        (Value::Boolean(true), true) => {
+            Ok(option.get_long().map(|long| format!("--{long}").into()).into_iter().collect())
+        }
         (Value::Boolean(false), true) => Ok(Vec::new()),
         (_, true) => bail!("give true or false"),
-        (Value::Array(values), false) => {
-            values.iter().map(|value| Ok(spelled(option, Some(word(value)?)))).collect()
-        }
-        (value, false) => Ok(vec![spelled(option, Some(word(value)?))]),
+        (Value::Array(values), false) => values.iter().map(spelled).collect(),
+        (value, false) => Ok(vec![spelled(value)?]),
     }
 }
 
@@ -127,14 +168,6 @@ fn word(value: &Value) -> anyhow::Result<String> {
         Value::String(text) => Ok(text.clone()),
         Value::Integer(number) => Ok(number.to_string()),
         _ => bail!("give a string, a whole number, or a list of them"),
-    }
-}
-
-fn spelled(option: &Arg, value: Option<String>) -> OsString {
-    match (option.get_long(), value) {
-        (Some(long), Some(value)) => format!("--{long}={value}").into(),
-        (Some(long), None) => format!("--{long}").into(),
-        (None, value) => value.unwrap_or_default().into(),
     }
 }
 
@@ -186,12 +219,71 @@ mod tests {
     fn a_file_that_was_merely_found_reaches_nothing_outside() {
         for settings in [
             "[hunt]\ntarget = 'sqlite:path=/tmp/x.so'",
+            "[hunt]\ntarget = ['sqlite:path=./x.so']",
+            "[hunt]\nagainst = 'sqlite:path=./x.so'",
+            "[hunt]\nbaseline = 'sqlite:path=./x.so'",
+            "[hunt]\njoin = 'nats://host/campaign'",
+            "[hunt]\njunit = '/home/me/.bashrc'",
+            "[hunt]\nlog-statements = 'a/../../.bashrc'",
             "[check]\ntarget = 'postgres://host/'",
+            "[report]\nout = '/home/me/.bashrc'",
+            "[bench]\nagainst = './prog'",
             "[bisect]\nbuilds = './build.sh'",
+            "[serve]\naddress = '0.0.0.0'",
         ] {
             assert!(read(settings, false, &["oracles"]).unwrap_err().contains("--config"), "{settings}");
             assert!(read(settings, true, &["oracles"]).is_ok(), "{settings}");
         }
+        let harmless = "[hunt]\ntarget = 'duckdb@1.5.6'\nbaseline = 'duckdb@1.5.5'\njunit = 'out/junit.xml'\n\
+                        seeds = ['built-in', './seeds']\njobs = 4\nsummary = 'json'";
+        assert_eq!(read(harmless, false, &["oracles"]), Ok(String::new()));
+    }
+
+    #[test]
+    fn a_link_does_not_lead_out_of_the_directory() {
+        let directory = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("/", directory.path().join("link")).unwrap();
+        let stays = |path: &str| stays_in(directory.path(), path);
+        assert!(stays("a") && stays("./a/b") && !stays("link") && !stays("link/home/a") && !stays("a/../.."));
+    }
+
+    /// A new kind of value has to be looked at.
+    #[test]
+    fn all_kinds_of_values_are_known() {
+        let command = Args::command();
+        let mut refused = Vec::new();
+        for subcommand in command.get_subcommands() {
+            for option in subcommand.get_arguments().filter(|option| option.get_action().takes_values()) {
+                let value = Value::String(String::new());
+                if let Some(why) = refusal(option, &value) {
+                    refused.push(format!("{} {}: {why}", subcommand.get_name(), option.get_id()));
+                }
+            }
+        }
+        let reaches = |names: &[&str]| {
+            names
+                .iter()
+                .map(|name| format!("{name}: it runs or reaches something of its own"))
+                .collect::<Vec<_>>()
+        };
+        let expected = [
+            "hunt join",
+            "bisect builds",
+            "serve join",
+            "serve address",
+            "clean server",
+            "bench against",
+            "bench join",
+            "completions shell",
+            "man command",
+        ];
+        assert_eq!(refused, reaches(&expected));
+    }
+
+    #[test]
+    fn a_value_is_not_read_as_an_option() {
+        let told = with("[hunt]\ntarget = '--junit=/home/me/.bashrc'", &["hunt"]).unwrap_err();
+        assert_eq!(told, "[hunt] target: '--junit=/home/me/.bashrc' is no value for it");
     }
 
     #[test]

@@ -86,11 +86,18 @@ fn a_fleet_is_watched_reported_and_stopped_from_anywhere() {
     assert!(table.stdout.contains("2 machines hunting; "), "{}", table.stdout);
 
     let server = Server::start(path, &["--join", &url]);
+    let mirror = format!("dissent-server-fleet-{}-", server.process.id());
+    let mirrors = || {
+        let entries = fs::read_dir(std::env::temp_dir()).unwrap().map(|entry| entry.unwrap().file_name());
+        entries.filter(|name| name.to_string_lossy().starts_with(&mirror)).count()
+    };
     let bugs = || {
         let served: Json = serde_json::from_str(&server.get("/summary.json")).unwrap();
         served["findings"].as_array().unwrap().len()
     };
     wait_for("the page of the fleet shows its bugs", || (bugs() > 0).then_some(()));
+    assert_eq!(mirrors(), 1);
+    drop(server);
 
     let stop = run(dissent(path).args(["fleet", "stop", &url]));
     assert_eq!(
@@ -104,6 +111,7 @@ fn a_fleet_is_watched_reported_and_stopped_from_anywhere() {
 
     let report = run(dissent(path).args(["fleet", "report", &url, "--out", "fleet.html", "--keep", "fleet"]));
     assert_eq!((report.code, report.stdout.as_str()), (Some(1), ""), "{}", report.stderr);
+    assert_eq!(mirrors(), 0, "what the killed one left is there after the next start");
     let listed = json(&path.join("fleet/summary.json"));
     let page = fs::read_to_string(path.join("fleet.html")).unwrap();
     for bug in listed["findings"].as_array().unwrap() {

@@ -97,6 +97,35 @@ fn a_hunt_on_a_server_keeps_its_login_to_itself() {
     assert!(told.contains("no longer fails"), "{replay}: {told}{}", String::from_utf8_lossy(&output.stderr));
 }
 
+/// Statements of strangers run in workers and in the servers that these start.
+#[test]
+fn a_worker_does_not_know_the_passwords_of_the_environment() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut command = Command::new(BINARY);
+    command.args(["hunt", "sqlite", "--jobs", "1", "--plain", "--out", "out"]).current_dir(directory.path());
+    for name in ["PGPASSWORD", "MYSQL_PWD", "CLICKHOUSE_PASSWORD"] {
+        command.env(name, SECRET);
+    }
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut hunt = Watched::start(&mut command);
+    let of = |process: u32, file: &str| {
+        String::from_utf8_lossy(&fs::read(format!("/proc/{process}/{file}")).unwrap_or_default()).into_owned()
+    };
+    let environment = wait_for("a worker runs", || {
+        let workers = children_of(hunt.child.id());
+        // Before it has a name of its own, a process is a copy of its parent.
+        let worker =
+            workers.into_iter().find(|process| of(*process, "cmdline").starts_with("dissent-worker"))?;
+        Some(of(worker, "environ")).filter(|environment| !environment.is_empty())
+    });
+    assert!(environment.contains("RUST_BACKTRACE=0"), "{environment}");
+    assert!(!environment.contains(SECRET), "{environment}");
+    hunt.look();
+    hunt.signal("TERM");
+    hunt.finish();
+    hunt.assert_gone();
+}
+
 fn files(directory: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()

@@ -6,6 +6,7 @@ mod terminal;
 use std::fs;
 use std::io::ErrorKind;
 use std::net::TcpListener;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::{Command, Stdio};
 
 use support::{BINARY, BROKEN_INDEX, dissent, kill, norec_finding, run, wait_for, write_finding};
@@ -93,6 +94,85 @@ fn a_campaign_does_not_choose_a_library_or_a_server() {
     run(dissent(directory.path()).args(resume)).refused_with("name the target on the command line");
     let named = ["hunt", "sqlite:path=/nowhere/libx.so", "--resume", "out", "--time", "1s"];
     run(dissent(directory.path()).args(named)).refused_with("no such file: /nowhere/libx.so");
+}
+
+/// A link in a directory that came from elsewhere may lead to any file of the user's.
+#[test]
+fn a_link_in_a_foreign_finding_is_replaced() {
+    let directory = tempfile::tempdir().unwrap();
+    let precious = directory.path().join("precious");
+    fs::write(&precious, "gold").unwrap();
+    write_finding(directory.path(), &norec_finding(BROKEN_INDEX));
+    let names = ["finding.json", "finding.original.json", "original.sql", "repro.sql", "report.md"];
+    for name in names {
+        symlink(&precious, directory.path().join(format!(".{name}.tmp"))).unwrap();
+    }
+    let said = run(dissent(directory.path()).args(["reduce", "."]));
+    assert_eq!(said.code, Some(1), "{}", said.stderr);
+    assert_eq!(fs::read_to_string(&precious).unwrap(), "gold");
+    for name in names {
+        let written = directory.path().join(name).symlink_metadata().unwrap();
+        assert!(written.is_file() && written.len() > 0, "{name}");
+    }
+}
+
+#[test]
+fn a_link_in_a_foreign_campaign_is_not_followed() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path();
+    let hunt =
+        ["hunt", "--seed", "1", "--jobs", "2", "--time", "2s", "--log-statements", "log", "--out", "out"];
+    assert!(matches!(run(dissent(place).args(hunt)).code, Some(0 | 1)));
+    let (precious, lock, log) = (place.join("precious"), place.join("out/.lock"), place.join("log.1"));
+    fs::write(&precious, "gold").unwrap();
+    let kept = || fs::read_to_string(&precious).unwrap() == "gold";
+    let resume = ["hunt", "--resume", "out", "--time", "2s"];
+
+    fs::remove_file(&lock).unwrap();
+    symlink(&precious, &lock).unwrap();
+    run(dissent(place).args(resume)).refused_with("cannot write out/.lock");
+    assert!(kept());
+    fs::remove_file(&lock).unwrap();
+
+    fs::remove_file(&log).unwrap();
+    symlink(&precious, &log).unwrap();
+    for name in ["position.json", "summary.json"] {
+        symlink(&precious, place.join(format!("out/.{name}.tmp"))).unwrap();
+    }
+    let said = run(dissent(place).args(resume));
+    assert!(matches!(said.code, Some(0 | 1)), "{}", said.stderr);
+    assert!(kept(), "{}", fs::read_to_string(&precious).unwrap());
+}
+
+/// Options of somebody else's project.
+#[test]
+fn settings_that_lie_about_run_no_program() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = directory.path().join("prog");
+    fs::write(&program, "#!/bin/sh\ntouch ran\n").unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(directory.path().join("dissent.toml"), "[bench]\nagainst = './prog'\n").unwrap();
+    run(dissent(directory.path()).arg("bench"))
+        .refused_with("[bench] against: type it, or name the file with --config");
+    assert!(!directory.path().join("ran").exists());
+}
+
+#[test]
+fn a_parameter_of_the_shell_is_looked_at_like_a_statement() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = ".parameter set ?1 \"load_extension('./x.so')\"\n.parameter set ?2 \"1 + 1\"\nSELECT ?2;\n";
+    let said = run(dissent(directory.path()).args(["shell", "sqlite"]).write_stdin(script));
+    assert_eq!(said.stdout, "Error: not run: load_extension() loads code\n2\n", "{}", said.stderr);
+}
+
+#[test]
+fn a_script_that_reads_itself_ends() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("loop.sql"), ".read loop.sql\n").unwrap();
+    let said =
+        run(dissent(directory.path()).args(["shell", "sqlite"]).write_stdin(".read loop.sql\nSELECT 7;\n"));
+    let told = "Error: not read: loop.sql: scripts can read each other only 16 deep\n7\n";
+    assert_eq!((said.code, said.stdout.as_str()), (Some(2), told), "{}", said.stderr);
 }
 
 #[test]

@@ -66,12 +66,17 @@ fn probing_says_how_far_it_is_and_how_long_it_takes() {
 
 #[test]
 fn the_end_of_a_hunt_says_what_it_still_does() {
+    if Somebodys::start_any("sqlite@3.30.1").is_none() {
+        return;
+    }
     // Whether a reduction is going on when the time is up depends on the machine: one of some hunts is enough.
     let told = |seed: u64| {
         let directory = tempfile::tempdir().unwrap();
         let mut command = dissent(directory.path());
         command.args(["hunt", "sqlite@3.30.1", "--jobs", "1", "--time", "3s", "--oracles", "norec,tlp"]);
-        run(command.args(["--out", "out", "--seed", &seed.to_string()]))
+        let said = run(command.args(["--out", "out", "--seed", &seed.to_string()]));
+        assert!(matches!(said.code, Some(0 | 1)), "{}", said.stderr);
+        said
     };
     let waiting = |said: &Said| {
         let ends = [" reduction", " reductions"];
@@ -80,10 +85,6 @@ fn the_end_of_a_hunt_says_what_it_still_does() {
         })
     };
     let mut last = told(1);
-    if last.code == Some(2) {
-        eprintln!("SKIPPED, not passed: {}", last.stderr);
-        return;
-    }
     for seed in 2..12 {
         if waiting(&last) {
             return;

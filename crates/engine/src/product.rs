@@ -56,6 +56,11 @@ pub fn products() -> impl Iterator<Item = &'static Product> {
     PRODUCTS.iter().filter_map(Entry::product)
 }
 
+/// The variables of the environment that may hold a server's password.
+pub fn password_variables() -> impl Iterator<Item = &'static str> {
+    products().filter_map(|product| product.descriptor.password_variable.as_deref())
+}
+
 pub(crate) fn by_name(name: &str) -> Result<&'static Product, EngineError> {
     let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| name);
     let entry = PRODUCTS.iter().find(|entry| entry.name == name);

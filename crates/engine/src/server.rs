@@ -1,7 +1,7 @@
 //! Private servers: each has its own data directory and a process that always ends when ours does, and leaves
 //! nothing behind.
 //!
-//! A [`Home`] is the directory, a [`Server`] the process. Both belong to the engine that uses them, in the worker's
+//! A [`Home`] is the directory, a [`Server`] the process; whatever else needs a temporary directory has a home, too. Both belong to the engine that uses them, in the worker's
 //! only thread: the kernel ends the process with the *thread* that started it.
 
 use std::fs::{self, File};
@@ -34,7 +34,9 @@ const AFTERLIFE: Duration = Duration::from_secs(3);
 /// How long a server may take to obey the signal that ends it.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// A directory for one server, in memory if there is room: databases spend their time on syncing.
+/// A directory for one server, in memory if there is room: databases spend their time on syncing. Or one for what is
+/// needed only for a while.
+///
 /// Removed with the value; if our process is killed, by the next one that makes a home.
 #[derive(Debug)]
 pub struct Home {
@@ -53,7 +55,16 @@ impl Home {
             Some(_) => format!("{engine}-"),
             None => prefix(engine),
         };
-        Home::create_in(&base, &prefix).map_err(|error| EngineError::NotWritable { path: base, error })
+        let home = Home::create_in(&base, &prefix).and_then(Home::open_to_servers);
+        home.map_err(|error| EngineError::NotWritable { path: base, error })
+    }
+
+    /// A temporary directory on disk that needs no server. `purpose` is one word.
+    pub fn scratch(purpose: &str) -> Result<Home, EngineError> {
+        let [_, disk] = bases();
+        sweep(&disk);
+        Home::create_in(&disk, &prefix(purpose))
+            .map_err(|error| EngineError::NotWritable { path: disk, error })
     }
 
     fn create_in(base: &Path, prefix: &str) -> io::Result<Home> {
@@ -63,11 +74,16 @@ impl Home {
         try_lock(&lock)?;
         // Under its name it is locked from the first moment on.
         fs::rename(path.join("lock.new"), path.join(LOCK))?;
-        // A server that runs as another user has to pass through.
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o711))?;
         Ok(Home { path, _lock: lock })
     }
 
+    /// A server that runs as another user has to pass through.
+    fn open_to_servers(self) -> io::Result<Home> {
+        fs::set_permissions(&self.path, fs::Permissions::from_mode(0o711))?;
+        Ok(self)
+    }
+
+    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -109,7 +125,7 @@ pub(crate) unsafe fn enclose() -> io::Result<()> {
     let [memory, disk] = bases();
     sweep(&memory);
     sweep(&disk);
-    let here = |base: &Path| Home::create_in(base, &prefix("worker"));
+    let here = |base: &Path| Home::create_in(base, &prefix("worker")).and_then(Home::open_to_servers);
     // Not every machine has the first.
     let enclosures = [here(&memory).or_else(|_| here(&disk))?, here(&disk)?];
     // Engines that are libraries look for it themselves.

@@ -55,10 +55,14 @@ impl Target {
         matches!(self.choice, Choice::Server(_))
     }
 
-    /// As it may stand in a report: of a server, neither who logs in nor where it is.
+    /// As it may stand in a report: of a server, neither who logs in nor where it is; of a library, not where it lies.
     pub fn public(&self) -> String {
         match &self.choice {
             Choice::Server(url) => format!("{}://HOST/", url.scheme()),
+            Choice::Library(path) => {
+                let file = path.file_name().unwrap_or_default().to_string_lossy();
+                format!("{}:path={file}", self.dialect())
+            }
             _ => self.name.clone(),
         }
     }
@@ -242,6 +246,12 @@ mod tests {
         let encrypted = Target::parse("clickhouse+https://me@host/").unwrap();
         assert_eq!(encrypted.public(), "clickhouse+https://HOST/");
         assert!(!refusal("clickhouse://me:s3cret@host/").contains("s3cret"));
+    }
+
+    #[test]
+    fn a_report_does_not_say_where_a_library_lies() {
+        let target = Target::parse("sqlite:path=/home/me/builds/libsqlite3.so").unwrap();
+        assert_eq!(target.public(), "sqlite:path=libsqlite3.so");
     }
 
     #[test]

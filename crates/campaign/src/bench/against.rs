@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail};
+use dissent_engine::Home;
 
 use crate::summary::Summary;
 use crate::system;
@@ -84,7 +85,7 @@ impl Against {
     fn hunt(&self, way: &Way, number: u64) -> anyhow::Result<Round> {
         let program: &Path = &way.program;
         let campaign = way.fleet.as_ref().map(|address| format!("{address}-{number}"));
-        let directory = tempfile::tempdir().context("no directory for a hunt")?;
+        let directory = Home::scratch("bench")?;
         let before = system::ended_children_cpu_seconds();
         let output = Command::new(program)
             .args(["hunt", &self.target, "--jobs", "1", "--no-reduce", "--summary", "json"])

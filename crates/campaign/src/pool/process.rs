@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
-use dissent_engine::Confinement;
+use dissent_engine::{Confinement, password_variables};
 use serde::Serialize;
 
 use super::Workplace;
@@ -46,6 +46,10 @@ impl Process {
         // Not `current_exe`: this one still works after the program on disk was replaced or removed.
         let mut command = Command::new("/proc/self/exe");
         command.arg0(NAME).env("RUST_BACKTRACE", "0");
+        // A password comes with its server's address, and statements of strangers may read the environment.
+        for variable in password_variables() {
+            command.env_remove(variable);
+        }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr.try_clone()?);
         confinement(place, &memory).apply(&mut command);
         let mut child = command.spawn().context("cannot start a worker process")?;

@@ -14,7 +14,7 @@ use dissent_core::session::Session;
 use dissent_core::sql::Statement;
 
 use super::protocol::HuntTask;
-use crate::system;
+use crate::{record, system};
 
 /// How often a worker looks for what others kept.
 const PAUSE_NANOS: u64 = 2_000_000_000;
@@ -54,9 +54,7 @@ impl<'a> CorpusStore<'a> {
     pub fn keep(&mut self, entry: &Entry) -> io::Result<()> {
         let name = format!("{}-{:06}.json", self.task.worker, self.next);
         let path = self.task.corpus.join(&name);
-        let unfinished = path.with_extension("unfinished");
-        fs::write(&unfinished, serde_json::to_vec(entry)?)?;
-        fs::rename(&unfinished, &path)?;
+        record::replace(&path, &serde_json::to_string(entry)?).map_err(io::Error::other)?;
         self.next += 1;
         self.known.insert(name);
         Ok(())
@@ -98,7 +96,7 @@ impl<'a> CorpusStore<'a> {
         let task = self.task;
         let share = task.config.share_of_seeds(task.worker, &dialect.name);
         for (at, script) in share.iter().enumerate().skip(begun) {
-            fs::write(&marker, format!("{}\n", at + 1)).context("cannot write to the corpus")?;
+            record::replace(&marker, &format!("{}\n", at + 1)).context("cannot write to the corpus")?;
             let (name, text) = (script.name(), script.text()?);
             for script in import::scripts(&name, &text) {
                 let mut statements = import::file(&name, &script, dialect);

@@ -1,7 +1,7 @@
 //! A worker's hunt: walks through its share of the databases and reports what happens.
 
 use std::fs::File;
-use std::io::{BufRead, BufWriter, Read, Write};
+use std::io::{BufRead, BufWriter, ErrorKind, Read, Write};
 use std::path::Path;
 
 use anyhow::{Context, anyhow};
@@ -302,11 +302,29 @@ impl Watcher for Reporter<'_> {
     }
 }
 
-/// Whether a file is one that [`StatementLog`] wrote.
-pub fn is_log(path: &Path) -> bool {
-    let mut start = [0; RESET.len()];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
-    read.is_ok() && start == *RESET.as_bytes()
+/// What is where a [`StatementLog`] would go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogFile {
+    /// One that was begun.
+    Log,
+    /// Nothing: its worker was killed before it wrote anything.
+    Nothing,
+    /// Something else, or a link to anything.
+    Other,
+}
+
+impl LogFile {
+    pub fn at(path: &Path) -> LogFile {
+        let mut start = Vec::new();
+        let read = system::open_no_link(File::options().read(true), path)
+            .and_then(|file| file.take(RESET.len() as u64).read_to_end(&mut start));
+        match read {
+            Ok(0) => LogFile::Nothing,
+            Ok(_) if start == RESET.as_bytes() => LogFile::Log,
+            Err(error) if error.kind() == ErrorKind::NotFound => LogFile::Nothing,
+            _ => LogFile::Other,
+        }
+    }
 }
 
 /// Every log begins with it.

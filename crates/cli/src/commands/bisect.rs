@@ -15,7 +15,7 @@ use dissent_core::triage::{Chronicle, Status};
 
 use super::show_script;
 use crate::args::BisectArgs;
-use crate::numbers::counted;
+use crate::numbers::{counted, grouped};
 use crate::progress::LiveLine;
 
 pub fn run(args: BisectArgs) -> anyhow::Result<u8> {
@@ -95,10 +95,11 @@ fn of_campaign(args: &BisectArgs) -> anyhow::Result<u8> {
     }
     writeln!(
         out,
-        "\n{dated} of {} findings dated; versions to look at: {}; bugs: {}",
-        findings.len(),
-        versions.len(),
-        bugs.len()
+        "\n{} of {} dated; {} to look at; {}",
+        grouped(dated),
+        counted(findings.len() as u64, "finding"),
+        counted(versions.len() as u64, "version"),
+        counted(bugs.len() as u64, "bug"),
     )?;
     Ok(if dated > 0 { crate::FOUND } else { crate::NOTHING_FOUND })
 }
@@ -150,8 +151,8 @@ fn tell(chronicle: &Chronicle, names: &[&str], history: Option<&History>) -> Str
         };
         let (first, last) = (run[0].0, run[run.len() - 1].0);
         let range = if first == last { first.to_string() } else { format!("{first} … {last}") };
-        let plural = if run.len() == 1 { "version" } else { "versions" };
-        let _ = writeln!(out, "{word:<12} {range}  ({} {plural} checked)", run.len());
+        let checked = counted(run.len() as u64, "version");
+        let _ = writeln!(out, "{word:<12} {range}  ({checked} checked)");
     }
     let Some(history) = history else {
         let _ = writeln!(out, "\nno version that was checked fails");

@@ -8,8 +8,8 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use dissent_campaign::store::CampaignFile;
 use dissent_campaign::{Campaign, Config, Observer, record, target_in_file};
+use dissent_engine::Home;
 use dissent_fleet::{Fleet, Status};
-use tempfile::TempDir;
 
 use super::page::{Contents, nonce};
 use crate::args::{FleetAction, FleetArgs, HuntArgs, SummaryFormat};
@@ -132,7 +132,7 @@ fn text(status: &Status) -> String {
 }
 
 fn report(fleet: &Fleet, out: Option<&Path>, keep: Option<&Path>) -> anyhow::Result<u8> {
-    let scratch = scratch()?;
+    let scratch = Home::scratch("fleet")?;
     let directory = keep.map_or_else(|| scratch.path().join("fleet"), Path::to_path_buf);
     fleet.gather(&directory, &mut ())?;
     let contents = Contents::read(std::slice::from_ref(&directory))?;
@@ -145,21 +145,14 @@ fn report(fleet: &Fleet, out: Option<&Path>, keep: Option<&Path>) -> anyhow::Res
     Ok(if found { crate::FOUND } else { crate::NOTHING_FOUND })
 }
 
-fn scratch() -> anyhow::Result<TempDir> {
-    tempfile::Builder::new()
-        .prefix("dissent-fleet-")
-        .tempdir()
-        .context("cannot create a directory for the campaign")
-}
-
 /// A fleet's campaign as a directory that follows it.
 pub struct Mirror {
-    scratch: TempDir,
+    scratch: Home,
 }
 
 impl Mirror {
     pub fn start(fleet: &str) -> anyhow::Result<Mirror> {
-        let mirror = Mirror { scratch: scratch()? };
+        let mirror = Mirror { scratch: Home::scratch("fleet")? };
         let (fleet, directory) = (Fleet::connect(fleet)?, mirror.directory());
         fleet.gather(&directory, &mut ())?;
         std::thread::spawn(move || {

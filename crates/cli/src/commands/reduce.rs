@@ -75,15 +75,18 @@ fn reduce_one(
     let (checks, complete) =
         reduced.triage.reduction.as_ref().map_or((0, true), |note| (note.checks, note.complete));
     Ok(Ok(format!(
-        "{}: {} → {}, {} → {} ({}{})",
+        "{}: {}, {} ({}{})",
         directory.display(),
-        grouped(before.0 as u64),
-        counted(reduced.case.setup.len() as u64, "statement"),
-        grouped(before.1 as u64),
-        counted(tokens as u64, "token"),
+        shrunk((before.0, reduced.case.setup.len(), "statement")),
+        shrunk((before.1, tokens, "token")),
         counted(checks, "check"),
         if complete { "" } else { ", stopped before the end; --checks and --time allow more" },
     )))
+}
+
+/// `1,204 → 1 statement`.
+fn shrunk((before, now, noun): (usize, usize, &str)) -> String {
+    format!("{} → {}", grouped(before as u64), counted(now as u64, noun))
 }
 
 /// Shows how small a finding is by now.
@@ -98,8 +101,20 @@ impl Watcher for Shrinking<'_> {
         let (statements, before) = self.before;
         self.line.show(|| {
             let tokens = Weight::of(case, self.dialect).tokens;
-            let now = case.setup.len();
-            format!("reducing: {statements} → {now} statements, {before} → {tokens} tokens, {checks} checks")
+            let made = [(statements, case.setup.len(), "statement"), (before, tokens, "token")];
+            let [statements, tokens] = made.map(shrunk);
+            format!("reducing: {statements}, {tokens}, {}", counted(checks, "check"))
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_became_smaller_is_counted_as_people_count() {
+        assert_eq!(shrunk((1204, 1, "statement")), "1,204 → 1 statement");
+        assert_eq!(shrunk((12000, 1500, "token")), "12,000 → 1,500 tokens");
     }
 }

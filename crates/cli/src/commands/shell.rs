@@ -17,6 +17,9 @@ use crate::progress::LiveLine;
 /// A person may ask for more, and wait longer, than a hunt does.
 const LIMITS: Limits = Limits { steps: u64::MAX, millis: 600_000, memory_bytes: 4 << 30, rows: 1_000_000 };
 
+/// How deep scripts may read other scripts: one may read itself.
+const MOST_SCRIPTS: usize = 16;
+
 const HELP: &str = "\
 SQL ends with a semicolon. The database is a scratch one that is gone when the shell ends.
 .read FILE                 run a script
@@ -50,7 +53,7 @@ pub fn run(args: ShellArgs) -> anyhow::Result<u8> {
     dialect.discover(&mut *engine).map_err(|trouble| anyhow::anyhow!(trouble))?;
     let place = if source.is_shared() { Place::SharedServer } else { Place::OwnEngine };
     let (parameters, pending) = (BTreeMap::new(), String::new());
-    let mut shell = Shell { engine, dialect, place, parameters, pending, failed: false };
+    let mut shell = Shell { engine, dialect, place, parameters, pending, depth: 0, failed: false };
     let mut input = stdin.lock();
     let mut line = String::new();
     loop {
@@ -86,6 +89,8 @@ struct Shell {
     parameters: BTreeMap<usize, Value>,
     /// What was typed of a statement that is not complete.
     pending: String,
+    /// How many scripts are being read, each by the one before it.
+    depth: usize,
     failed: bool,
 }
 
@@ -115,20 +120,7 @@ impl Shell {
             [".quit" | ".exit" | ".q"] => return Ok(Goes::Out),
             [".help"] => writeln!(out, "{HELP}")?,
             [".reset"] => self.reset(out)?,
-            [".read", file @ ..] => {
-                let file = file.join(" ");
-                match fs::read_to_string(file.trim()) {
-                    Ok(text) => {
-                        for line in text.split_inclusive('\n') {
-                            if self.take(line, out)? == Goes::Out {
-                                return Ok(Goes::Out);
-                            }
-                        }
-                        self.finish(out)?;
-                    }
-                    Err(error) => self.fail(out, &format!("cannot read {}: {error}", file.trim()))?,
-                }
-            }
+            [".read", file @ ..] => return self.read(file.join(" ").trim(), out),
             [".parameter", "clear" | "init"] => self.parameters.clear(),
             [".parameter", "set", name, value] => self.bind(name, value.trim(), out)?,
             // A switch of the optimizer, which the engine takes as it is.
@@ -136,6 +128,36 @@ impl Shell {
             _ => self.fail(out, &format!("unknown command {line}; .help lists commands"))?,
         }
         Ok(Goes::On)
+    }
+
+    fn read(&mut self, file: &str, out: &mut impl Write) -> anyhow::Result<Goes> {
+        if self.depth == MOST_SCRIPTS {
+            self.fail(
+                out,
+                &format!("not read: {file}: scripts can read each other only {MOST_SCRIPTS} deep"),
+            )?;
+            return Ok(Goes::On);
+        }
+        let text = match fs::read_to_string(file) {
+            Ok(text) => text,
+            Err(error) => {
+                self.fail(out, &format!("cannot read {file}: {error}"))?;
+                return Ok(Goes::On);
+            }
+        };
+        self.depth += 1;
+        let mut goes = Goes::On;
+        for line in text.split_inclusive('\n') {
+            goes = self.take(line, out)?;
+            if goes == Goes::Out {
+                break;
+            }
+        }
+        self.depth -= 1;
+        if goes == Goes::On {
+            self.finish(out)?;
+        }
+        Ok(goes)
     }
 
     /// The value is an expression of the engine's, in double quotes if it has blanks or quotes in it.
@@ -148,7 +170,11 @@ impl Shell {
             Some(inner) => inner.replace("\\\"", "\"").replace("\\\\", "\\"),
             None => value.to_string(),
         };
-        match self.engine.execute(&format!("SELECT {text}")).map_err(|trouble| anyhow::anyhow!(trouble))? {
+        let select = format!("SELECT {text}");
+        if let Some(why) = self.refusal(&select) {
+            return self.fail(out, &why);
+        }
+        match self.engine.execute(&select).map_err(|trouble| anyhow::anyhow!(trouble))? {
             Reply::Rows(rows) if rows.single().is_some() => {
                 self.parameters.insert(number, rows.values[0].clone());
                 Ok(())
@@ -162,8 +188,8 @@ impl Shell {
         if is_blank(sql) {
             return Ok(());
         }
-        if let Some(why) = Confinement::new(&self.dialect, self.place).refusal(sql) {
-            return self.fail(out, &format!("not run: {why}"));
+        if let Some(why) = self.refusal(sql) {
+            return self.fail(out, &why);
         }
         let reply = self.execute(sql).map_err(|trouble| anyhow::anyhow!(trouble))?;
         match reply {
@@ -177,6 +203,11 @@ impl Shell {
             }
         }
         Ok(out.flush()?)
+    }
+
+    /// Why a statement must not run. Everything that goes to the engine passes here.
+    fn refusal(&self, sql: &str) -> Option<String> {
+        Some(format!("not run: {}", Confinement::new(&self.dialect, self.place).refusal(sql)?))
     }
 
     /// As it is, or prepared where it has parameters that were given values.

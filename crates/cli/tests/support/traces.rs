@@ -38,12 +38,16 @@ impl Watched {
     }
 
     /// Waits for the program to end.
+    #[track_caller]
     pub fn finish(&mut self) -> std::process::ExitStatus {
+        const MOST: Duration = Duration::from_secs(300);
+        let start = Instant::now();
         loop {
             self.look();
             if let Some(status) = self.child.try_wait().unwrap() {
                 return status;
             }
+            assert!(start.elapsed() < MOST, "the program has not ended after {MOST:?}: {:?}", self.left());
             std::thread::sleep(Duration::from_millis(10));
         }
     }

@@ -273,11 +273,12 @@ fn foreign_engine(signs: &[Sign], confines: &Confines) -> Option<String> {
     if !signs.first().is_some_and(|first| first.is("create") || first.is("alter")) {
         return None;
     }
-    let mut depth = 0;
-    // A column may have that name.
+    let (mut depth, mut of_partitions) = (0, false);
+    // A column may have that name; partitions are listed behind the columns and may have engines of their own.
     let named = signs.iter().enumerate().filter(move |(_, sign)| {
         depth += i32::from(**sign == Sign::Open) - i32::from(**sign == Sign::Close);
-        depth == 0 && sign.is("engine")
+        of_partitions |= sign.is("partition");
+        (depth == 0 || of_partitions) && sign.is("engine")
     });
     let engines = named.filter_map(|(at, _)| {
         let rest = signs.get(at + 1..)?;

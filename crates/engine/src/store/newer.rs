@@ -13,6 +13,7 @@ use super::{Store, Wanted, debian, lock, not_writable};
 use crate::EngineError;
 use crate::driver::Build;
 use crate::product::Product;
+use crate::server::Home;
 use crate::target::Step;
 
 /// In the cache directory: lines like those of the tables, each after the name of its engine.
@@ -159,7 +160,7 @@ fn numbers(version: &str) -> &str {
 
 /// The versions under which a package is published, by its registry's own client.
 fn published(package: &Package, wanted: &Wanted) -> Result<Vec<String>, EngineError> {
-    let work = tempfile::tempdir().map_err(not_writable(&std::env::temp_dir()))?;
+    let work = Home::scratch("versions")?;
     let download = Download { package, work: work.path(), wanted };
     match package.registry {
         Registry::Npm => {
