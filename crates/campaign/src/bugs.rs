@@ -77,7 +77,7 @@ impl Bug {
     }
 
     /// How large its smallest example is.
-    pub(crate) fn size(&self) -> (usize, usize) {
+    pub fn size(&self) -> (usize, usize) {
         (self.tokens, self.statements)
     }
 }
@@ -171,6 +171,11 @@ impl Bugs {
             (known.statements, known.tokens) = (smaller.statements, smaller.tokens);
         }
         known
+    }
+
+    /// What is listed was found, though whoever found it did not yet say how often.
+    pub fn count_all_once(&mut self) {
+        self.list.iter_mut().for_each(|bug| bug.count = bug.count.max(1));
     }
 }
 

@@ -91,6 +91,7 @@ impl Campaign {
         let plan = prepare(config, tested, None, observer)?;
         let file = CampaignFile::new(&plan.config, &plan.tested);
         let share = joined(&plan, &file, join)?;
+        let file = CampaignFile { joined: share.is_some(), ..file };
         let store = Store::create(out, &file)?;
         // Workers append to their logs, because a replacement continues the log: start empty.
         for path in (0..plan.config.jobs).filter_map(|worker| plan.config.statement_log(worker)) {

@@ -195,11 +195,16 @@ impl Config {
         Ok(())
     }
 
-    /// What all machines of a fleet have in common; the rest is each machine's own affair.
+    /// What all machines of a fleet have in common; the rest is each machine's own affair. What a database is must not
+    /// depend on what a machine knows of the engine.
     pub fn common(&self) -> anyhow::Result<Config> {
         let own = Config::default();
+        let public = |named: &String| anyhow::Ok(Target::parse(named)?.public());
         Ok(Config {
-            target: Target::parse(&self.target)?.public(),
+            target: public(&self.target)?,
+            against: self.against.as_ref().map(public).transpose()?,
+            baseline: self.baseline.as_ref().map(public).transpose()?,
+            repeatable: true,
             jobs: 1,
             time: None,
             cpu_time: None,

@@ -1,7 +1,7 @@
 //! Several campaigns as one: their counts added, their findings sorted into bugs as one hunt would have done, their
 //! corpora united.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use dissent_core::guide::Entry;
 use dissent_core::report::timeline::Timeline;
 use dissent_engine::Target;
 
-use crate::bugs::{Bug, Bugs, id};
+use crate::bugs::{Bug, Bugs, Sorted, id};
 use crate::config::{self, Config};
 use crate::counted::Counted;
 use crate::known::known_of;
@@ -19,7 +19,7 @@ use crate::observer::Observer;
 use crate::record;
 use crate::share::{Figures, SharedBug, alone};
 use crate::sorter::Sorter;
-use crate::store::{self, CampaignFile, Part, Store};
+use crate::store::{self, CampaignFile, Store};
 use crate::summary::{About, Results, Summary};
 use dissent_core::triage::known::Known;
 
@@ -35,7 +35,7 @@ pub fn merge(directories: &[PathBuf], out: &Path, observer: &mut dyn Observer) -
         files.push((directory, store::read_campaign(directory)?));
     }
     let file = check_alike(&files)?;
-    let parts = files.iter().map(|(_, file)| part(file)).collect();
+    let parts = files.iter().flat_map(|(_, file)| file.all_parts()).collect();
     let jobs = files.iter().map(|(_, file)| file.config.jobs).sum();
     // Another seed: if it is resumed, it visits none of the databases again.
     let config = Config { seed: config::random(), jobs, shard: None, ..file.config.clone() };
@@ -77,13 +77,23 @@ pub fn gather(
     let config = Config { jobs, ..file.config.clone() };
     let union = Union::create(out, CampaignFile { config, ..file })?;
     union.fill(observer, |sum, observer| {
+        let found = || figures.iter().flat_map(|figures| &figures.bugs);
         for SharedBug { bug, finding } in bugs {
-            let count = figures.iter().filter_map(|figures| figures.counts.get(&bug.key())).sum();
+            // One that was not reduced is known by its name alone.
+            let (is_known_by_name, key) = (bug.signature.is_none(), bug.key());
+            let same = found().filter(|found| is_known_by_name && found.key() == key);
+            let count = same.map(|found| found.count).sum();
             if let Some(directory) = sum.sorter.store.add_finding(&finding)? {
                 let bug = Bug { id: id(&directory), directory: directory.clone(), count, ..bug };
                 sum.sorter.sort_as(bug, &finding, &directory, observer)?;
             }
         }
+        for found in found() {
+            if let Sorted::Smaller(at) | Sorted::Again(at) = sum.sorter.bugs.sort(found) {
+                sum.sorter.bugs.count(at, found.count, None);
+            }
+        }
+        sum.sorter.bugs.count_all_once();
         for finding in queued {
             sum.add_unreduced(&finding, is_over)?;
         }
@@ -110,18 +120,21 @@ fn check_alike<'a>(files: &'a [(&PathBuf, CampaignFile)]) -> anyhow::Result<&'a 
             );
         }
     }
-    let mut visited: BTreeMap<(u64, Option<String>), &PathBuf> = BTreeMap::new();
-    for (directory, file) in files {
-        let databases = (file.config.seed, file.config.shard.map(|shard| shard.to_string()));
-        if let Some(other) = visited.insert(databases, directory) {
-            bail!("{} and {} visited the same databases", other.display(), directory.display());
+    for (at, (directory, file)) in files.iter().enumerate() {
+        let parts = file.all_parts();
+        let overlaps = |other: &CampaignFile| {
+            other.all_parts().iter().any(|theirs| parts.iter().any(|part| part.overlaps(theirs)))
+        };
+        let Some((other, theirs)) = files[..at].iter().find(|(_, other)| overlaps(other)) else { continue };
+        let (one, other) = (other.display(), directory.display());
+        if file.joined && theirs.joined {
+            bail!(
+                "{one} and {other} are machines of one fleet, which `dissent fleet report --keep DIR` merges"
+            );
         }
+        bail!("{one} and {other} visited the same databases");
     }
     Ok(file)
-}
-
-fn part(file: &CampaignFile) -> Part {
-    Part { started: file.started.clone(), seed: file.config.seed, shard: file.config.shard }
 }
 
 /// A campaign that is being made of others.

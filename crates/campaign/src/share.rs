@@ -3,7 +3,7 @@
 //! Nothing here waits for a network for more than a moment: who cannot be reached is told later.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use dissent_core::finding::Finding;
@@ -181,8 +181,8 @@ impl Share for Alone {
 pub(crate) struct Figures {
     pub jobs: u64,
     pub counted: Counted,
-    /// How many findings of this machine were which bug.
-    pub counts: BTreeMap<String, u64>,
+    /// The bugs that findings of this machine were, and how many of them.
+    pub bugs: Vec<Bug>,
     /// Findings that it left to be reduced.
     pub waiting: u64,
 }

@@ -65,6 +65,9 @@ pub struct CampaignFile {
     /// The campaigns that it was made of; what it says of seeds and databases is about what follows them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
+    /// It began as a machine of a fleet: which databases of its seed it visited only the fleet knows.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub joined: bool,
     /// What the campaign was to do.
     pub config: Config,
 }
@@ -81,6 +84,14 @@ pub struct Part {
     pub shard: Option<Shard>,
 }
 
+impl Part {
+    /// Whether there are databases that both visit.
+    pub(crate) fn overlaps(&self, other: &Part) -> bool {
+        let whole = Shard { index: 0, count: 1 };
+        self.seed == other.seed && self.shard.unwrap_or(whole).overlaps(other.shard.unwrap_or(whole))
+    }
+}
+
 impl CampaignFile {
     pub(crate) fn new(config: &Config, tested: &Tested) -> CampaignFile {
         CampaignFile {
@@ -92,7 +103,17 @@ impl CampaignFile {
             engine_version: tested.engine_version.clone(),
             catalog_from: None,
             parts: Vec::new(),
+            joined: false,
             config: config.clone(),
+        }
+    }
+
+    /// The campaigns that were not made of others: those that it was made of, or it alone.
+    pub(crate) fn all_parts(&self) -> Vec<Part> {
+        let Config { seed, shard, .. } = self.config;
+        match self.parts.is_empty() {
+            true => vec![Part { started: self.started.clone(), seed, shard }],
+            false => self.parts.clone(),
         }
     }
 

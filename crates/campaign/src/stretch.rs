@@ -109,6 +109,17 @@ impl FromStr for Shard {
     }
 }
 
+impl Shard {
+    /// Whether there are databases that belong to both.
+    pub(crate) fn overlaps(self, other: Shard) -> bool {
+        let (mut common, mut rest) = (self.count, other.count);
+        while rest > 0 {
+            (common, rest) = (rest, common % rest);
+        }
+        self.index % common == other.index % common
+    }
+}
+
 impl fmt::Display for Shard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.index + 1, self.count)
@@ -118,6 +129,16 @@ impl fmt::Display for Shard {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shards_overlap_if_a_database_belongs_to_both() {
+        let databases = |shard: Shard| (0..60).filter(move |database| database % shard.count == shard.index);
+        let all = || (1..=6).flat_map(|count| (0..count).map(move |index| Shard { index, count }));
+        for (one, other) in all().flat_map(|one| all().map(move |other| (one, other))) {
+            let have_common = databases(one).any(|database| databases(other).any(|its| its == database));
+            assert_eq!(one.overlaps(other), have_common, "{one} and {other}");
+        }
+    }
 
     #[test]
     fn shards_are_counted_from_one_and_refused_beyond_the_last() {

@@ -11,7 +11,7 @@ use dissent_campaign::{Bug, Observer, Progress, Stage, Staged, Step};
 use dissent_core::finding::{Class, Finding};
 
 use crate::numbers::{by_class, clock, counted, grouped, part, percent, short};
-use crate::text::truncated;
+use crate::text::{plain, truncated};
 use crate::verbosity;
 
 /// Often enough to look alive.
@@ -88,7 +88,8 @@ impl Observer for LiveLine {
     fn note(&mut self, text: &str) {
         self.clear();
         if !verbosity::is_quiet() {
-            let _ = writeln!(stderr(), "dissent: {text}");
+            // It may quote others.
+            let _ = writeln!(stderr(), "dissent: {}", plain(text));
         }
     }
 
@@ -244,6 +245,6 @@ impl Observer for HuntProgress {
         *self.classes.entry(bug.class).or_insert(0) += 1;
         let on_terminal = if self.quiet_stdout { stderr().is_terminal() } else { stdout().is_terminal() };
         let place = if on_terminal { bug.id.clone() } else { bug.directory.display().to_string() };
-        self.print(&format!("{place}  {}", bug.title), self.quiet_stdout);
+        self.print(&format!("{place}  {}", plain(&bug.title)), self.quiet_stdout);
     }
 }

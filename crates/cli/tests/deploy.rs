@@ -5,7 +5,7 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use support::shell;
+use support::{BINARY, shell};
 
 /// Carries the schemas, so that no cluster and no download is needed to check by them.
 const PACKAGE: &str = "kubernetes-validate==1.37.0";
@@ -25,6 +25,10 @@ fn validator() -> Option<PathBuf> {
     Some(program)
 }
 
+fn manifest() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/kubernetes.yaml")
+}
+
 fn is_valid(validator: &Path, manifest: &Path) -> bool {
     let told = Command::new(validator).arg("--strict").arg(manifest).output().unwrap();
     println!("{}{}", String::from_utf8_lossy(&told.stdout), String::from_utf8_lossy(&told.stderr));
@@ -34,7 +38,7 @@ fn is_valid(validator: &Path, manifest: &Path) -> bool {
 #[test]
 fn manifests_are_what_the_schemas_allow() {
     let Some(validator) = validator() else { return };
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/kubernetes.yaml");
+    let manifest = manifest();
     assert!(is_valid(&validator, &manifest));
     // It would notice.
     let directory = tempfile::tempdir().unwrap();
@@ -43,4 +47,32 @@ fn manifests_are_what_the_schemas_allow() {
         shell(&format!("sed 's/{right}/{slip}/' {} > {}", manifest.display(), wrong.display()));
         assert!(!is_valid(&validator, &wrong), "{slip}");
     }
+}
+
+/// The commands of the pods, with another engine, for a moment.
+#[test]
+fn a_pod_that_is_tried_again_resumes_its_campaign() {
+    let Some(validator) = validator() else { return };
+    let read = "import sys, yaml; job = next(yaml.safe_load_all(open(sys.argv[1]))); \
+                print(job['spec']['template']['spec']['containers'][0]['args'][0])";
+    let python = validator.with_file_name("python");
+    let told = Command::new(python).args(["-c", read]).arg(manifest()).output().unwrap();
+    let mut script = String::from_utf8(told.stdout).unwrap();
+    for (there, here) in [("/out/", "out/"), ("duckdb", "sqlite --oracles norec"), ("--time 1h", "--time 3s")]
+    {
+        assert_eq!(script.matches(there).count(), 1, "{there}: {script}");
+        script = script.replace(there, here);
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let programs = Path::new(BINARY).parent().unwrap().display();
+    let path = format!("{programs}:{}", std::env::var("PATH").unwrap());
+    let databases = [1, 2].map(|_| {
+        let mut pod = Command::new("sh");
+        pod.args(["-c", &script]).env("PATH", &path).env("JOB_COMPLETION_INDEX", "2");
+        let told = pod.current_dir(directory.path()).output().unwrap();
+        assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
+        let summary = std::fs::read(directory.path().join("out/2/summary.json")).unwrap();
+        serde_json::from_slice::<serde_json::Value>(&summary).unwrap()["databases"].as_u64().unwrap()
+    });
+    assert!(databases[0] < databases[1], "{databases:?}");
 }

@@ -149,9 +149,7 @@ fn what_cannot_be_joined_is_one_sentence() {
 fn started_by(file: &CampaignFile, url: &str, change: impl FnOnce(&mut CampaignFile)) {
     let mut file = file.clone();
     change(&mut file);
-    let fleet = Fleet::connect(url).unwrap();
-    fleet.settle(&file.config.common().unwrap()).unwrap();
-    drop(fleet.enter(&file).unwrap());
+    drop(Fleet::connect(url).unwrap().enter(&file).unwrap());
 }
 
 #[test]
@@ -308,9 +306,10 @@ fn what_joining_costs_is_measured_in_turns() {
     let said = run(dissent(path).args(["bench", "sqlite", "--join", &nats.url("cost")]).args(options));
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     let lines: Vec<&str> = said.stdout.lines().collect();
-    assert_eq!(lines.len(), 3, "{}", said.stdout);
+    assert_eq!(lines.len(), 4, "{}", said.stdout);
     assert!(lines[0].starts_with("round 1: joined ") && lines[0].contains(", alone "), "{}", said.stdout);
     assert!(lines[2].starts_with("checks per CPU second: joined "), "{}", said.stdout);
+    assert!(lines[3].starts_with("checks per second: joined "), "{}", said.stdout);
     assert_eq!(status(path, &nats.url("cost-1"))["machines"].as_array().unwrap().len(), 1);
 }
 
@@ -344,6 +343,26 @@ fn a_machine_that_is_cut_off_goes_on_alone() {
     assert_eq!(visited.len(), once.len(), "{visited:?}");
 }
 
+/// A server that hangs keeps its connections open.
+#[test]
+fn a_machine_whose_server_hangs_goes_on_alone() {
+    let Some(nats) = Nats::start(&[]) else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let mut process = machine(path, "m0", &nats.url("hangs"), &["--guide", "none"]);
+    wait_for("it hunts with the others", || (!visits_of(path, "m0").is_empty()).then_some(()));
+    nats.signal("STOP");
+    let alone = || visits_of(path, "m0").into_iter().any(|database| database >= ALONE);
+    wait_for("it hunts alone", || alone().then_some(()));
+    nats.signal("CONT");
+    wait_for("it is back", || {
+        let said = fs::read_to_string(path.join("m0.err")).unwrap();
+        said.trim_end().ends_with("connected to the fleet again").then_some(())
+    });
+    process.kill().unwrap();
+    process.wait().unwrap();
+}
+
 /// What a machine handed over and nobody has reduced when all have left.
 #[test]
 fn a_finding_that_waits_to_be_reduced_is_in_the_report() {
@@ -355,9 +374,7 @@ fn a_finding_that_waits_to_be_reduced_is_in_the_report() {
     let found = json(&path.join("one/bugs.json"))[0]["id"].as_str().unwrap().to_string();
     let finding = fs::read(path.join("one/findings").join(&found).join("finding.json")).unwrap();
     let file = read_campaign(&path.join("one")).unwrap();
-    let fleet = Fleet::connect(&url).unwrap();
-    fleet.settle(&file.config.common().unwrap()).unwrap();
-    let mut machine = fleet.enter(&file).unwrap();
+    let mut machine = Fleet::connect(&url).unwrap().enter(&file).unwrap();
     assert!(machine.hand_over(&Finding::from_json(&finding).unwrap()));
 
     let report =
@@ -365,7 +382,7 @@ fn a_finding_that_waits_to_be_reduced_is_in_the_report() {
     assert_eq!(report("hunting").code, Some(0), "others may still reduce it");
     assert_eq!(json(&path.join("hunting/summary.json"))["waiting"], 1);
     let figures = serde_json::json!({
-        "jobs": 1, "counted": json(&path.join("one/counts.json")), "counts": {}, "waiting": 0
+        "jobs": 1, "counted": json(&path.join("one/counts.json")), "bugs": [], "waiting": 0
     });
     machine.leave(&Pulse::default(), figures.to_string().into_bytes()).unwrap();
     assert_eq!(report("left").code, Some(1));

@@ -1,13 +1,14 @@
 //! Reaching a fleet, joining it, and looking at it.
 
+use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context as _, anyhow, bail};
 use async_nats::ConnectErrorKind;
 use async_nats::jetstream::stream::Stream;
-use async_nats::jetstream::{self, kv};
+use async_nats::jetstream::{self, Context, kv};
 use dissent_campaign::store::CampaignFile;
 use dissent_campaign::{Config, Observer, Pulse, Share, SharedBug, Stretch, Summary, Told, gather};
 use dissent_core::finding::Finding;
@@ -30,12 +31,49 @@ const SILENCE: Duration = Duration::from_secs(30);
 /// Databases that a worker gets at a time; `docs/fleet.md` says what that costs the server.
 const RANGE: u64 = 64;
 
+/// What seeds draw depends on these.
+const SOURCES: &str = env!("DISSENT_SOURCES");
+/// How often the connection is tried while nothing comes from the server; after three times without an answer it is lost.
+const PING_PAUSE: Duration = Duration::from_secs(5);
+
 /// A connection to the campaign of a fleet.
 pub struct Fleet {
     runtime: Runtime,
-    rooms: Rooms,
+    jetstream: Context,
+    /// None before a machine has joined.
+    rooms: Option<Rooms>,
     address: Address,
 }
+
+/// Why a machine cannot join a campaign: an option that the campaign has otherwise.
+#[derive(Debug)]
+pub struct Differs {
+    option: String,
+    ours: String,
+    theirs: String,
+}
+
+impl Differs {
+    /// Whether a machine with these options can join a campaign with those.
+    pub fn check(ours: &Config, theirs: &Config) -> Result<(), Differs> {
+        match ours.difference(theirs) {
+            Some((option, ours, theirs)) => Err(Differs { option, ours, theirs }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Differs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Differs { option, ours, theirs } = self;
+        write!(
+            f,
+            "the fleet's campaign has {option} = {theirs}, not {ours}; leave out the option, or start another campaign"
+        )
+    }
+}
+
+impl std::error::Error for Differs {}
 
 /// What a fleet is doing.
 #[derive(Debug, Serialize)]
@@ -79,19 +117,32 @@ impl Fleet {
         let address = Address::parse(address)?;
         let runtime =
             Builder::new_current_thread().enable_all().build().context("cannot talk to a server")?;
-        let rooms = runtime.block_on(reach(&address))?;
-        Ok(Fleet { runtime, rooms, address })
+        let (jetstream, rooms) = runtime.block_on(reach(&address))?;
+        Ok(Fleet { runtime, jetstream, rooms, address })
     }
 
-    /// The configuration of the campaign; the first machine that asks decides it.
-    pub fn settle(&self, config: &Config) -> anyhow::Result<Config> {
-        self.first_wins("config", config)
+    /// What the machines of the campaign have in common; none before one has joined.
+    pub fn config(&self) -> anyhow::Result<Option<Config>> {
+        let file: Option<CampaignFile> = match &self.rooms {
+            Some(rooms) => self.read(rooms, "file")?,
+            None => None,
+        };
+        // Whoever can log in to the server may have written it: a machine's own affairs are no part of it.
+        file.map(|file| file.config.common()).transpose()
     }
 
-    /// Joins the campaign with an engine that was opened.
+    /// Joins the campaign with an engine that was opened; the first machine decides what all have in common. Fails with
+    /// [`Differs`] if this machine has other options.
     pub fn enter(self, file: &CampaignFile) -> anyhow::Result<Box<dyn Share>> {
         let name = &self.address.campaign;
-        let there: CampaignFile = self.first_wins("file", file)?;
+        let rooms = match &self.rooms {
+            Some(rooms) => rooms.clone(),
+            None => self.block_on(Rooms::open(self.jetstream.clone(), name))?,
+        };
+        let common = file.config.common()?;
+        let mut shared = file.clone();
+        shared.config = common.clone();
+        let there: CampaignFile = self.first_wins(&rooms, "file", &shared)?;
         if file.dissent_version != there.dissent_version {
             bail!(
                 "the campaign {name} uses Dissent {}, and this is {}; use the same version, or another campaign",
@@ -99,24 +150,29 @@ impl Fleet {
                 file.dissent_version
             );
         }
+        if self.first_wins::<String>(&rooms, "sources", &SOURCES.to_string())? != SOURCES {
+            bail!(
+                "the campaign {name} uses a Dissent {} that was built from other sources; use the same build, or another campaign",
+                there.dissent_version
+            );
+        }
         let tested = |file: &CampaignFile| format!("{} {}", file.dialect, file.engine_version);
         if tested(file) != tested(&there) {
             let (ours, theirs) = (tested(file), tested(&there));
             bail!("the campaign {name} tests {theirs}, not {ours}; give this target a campaign of its own");
         }
-        if file.config.seed != there.config.seed {
-            bail!("the campaign {name} has the seed {}, not {}", there.config.seed, file.config.seed);
-        }
-        if self.block_on(self.rooms.campaign.get("stop"))?.is_some() {
+        Differs::check(&common, &there.config.common()?)?;
+        if self.block_on(rooms.campaign.get("stop"))?.is_some() {
             bail!("the campaign {name} was stopped; start another one under a new name");
         }
         let end = there.config.max_databases;
         let size = end.map_or(RANGE, |end| (end / 64).clamp(1, RANGE));
-        let cut: Cut = self.first_wins("cut", &Cut { size, patience: silence(), end })?;
+        let cut: Cut = self.first_wins(&rooms, "cut", &Cut { size, patience: silence(), end })?;
         let (id, wanted) = (name_of(file), file.config.jobs as usize);
-        let inbox = Arc::new(Mutex::new(Inbox { connected: true, wanted, ..Inbox::default() }));
-        let ranges = Ranges::new(self.rooms.clone(), &id, cut);
-        let heart = Heart { rooms: self.rooms.clone(), machine: id, host: host(), inbox: inbox.clone() };
+        let inbox = Inbox { connected: true, patience: cut.patience, wanted, ..Inbox::default() };
+        let inbox = Arc::new(Mutex::new(inbox));
+        let ranges = Ranges::new(rooms.clone(), &id, cut);
+        let heart = Heart { rooms, machine: id, host: host(), inbox: inbox.clone() };
         let number = self.block_on(heart.beat(false))?;
         let (orders, taken) = unbounded_channel();
         let post = Post::new(heart, ranges, taken);
@@ -129,13 +185,22 @@ impl Fleet {
 
     /// Ends the campaign on every machine.
     pub fn stop(&self) -> anyhow::Result<()> {
-        self.block_on(self.rooms.campaign.put("stop", "stop".into())).map(drop)
+        self.block_on(self.rooms()?.campaign.put("stop", "stop".into())).map(drop)
+    }
+
+    /// Removes the campaign from the server, with everything that is there of it.
+    pub fn remove(&self) -> anyhow::Result<()> {
+        let rooms = self.rooms()?;
+        if let Some(machine) = self.machines()?.iter().find(|machine| machine.state == "hunting") {
+            let (name, host) = (&self.address.campaign, &machine.host);
+            bail!("{host} is hunting in the campaign {name}; end it with `dissent fleet stop` first");
+        }
+        self.block_on(rooms.remove())
     }
 
     /// What the machines are doing.
     pub fn status(&self) -> anyhow::Result<Status> {
-        let file = self.file()?;
-        let bugs = self.bugs()?;
+        let (rooms, file, bugs) = (self.rooms()?, self.file()?, self.bugs()?);
         let known = bugs.iter().filter(|shared| shared.bug.known.is_some()).count() as u64;
         let messages =
             |stream: &Stream| -> anyhow::Result<u64> { Ok(self.block_on(stream.get_info())?.state.messages) };
@@ -146,15 +211,15 @@ impl Fleet {
             machines: self.machines()?,
             bugs: bugs.len() as u64 - known,
             known,
-            corpus: self.entries(&self.rooms.corpus)?.len() as u64,
-            waiting: messages(&self.rooms.reduce)?,
-            ranges: messages(&self.rooms.fresh)? + messages(&self.rooms.taken)?,
+            corpus: messages(&rooms.corpus.stream)?,
+            waiting: messages(&rooms.reduce)?,
+            ranges: messages(&rooms.fresh)? + messages(&rooms.taken)?,
         })
     }
 
     fn machines(&self) -> anyhow::Result<Vec<Machine>> {
         let mut machines = Vec::new();
-        for (key, entry) in self.entries(&self.rooms.machines)? {
+        for (key, entry) in self.entries(&self.rooms()?.machines)? {
             let Some(id) = key.strip_prefix("beat.") else { continue };
             let beat: Beat = serde_json::from_slice(&entry.value).context("a heartbeat cannot be read")?;
             let age = SystemTime::now().duration_since(entry.created.into()).unwrap_or_default();
@@ -170,16 +235,15 @@ impl Fleet {
 
     /// The databases that a machine has or, if it is dead, had. `file` is its own.
     pub fn leased(&self, file: &CampaignFile) -> anyhow::Result<Vec<Stretch>> {
-        let cut = self.block_on(self.rooms.campaign.get("cut"))?;
-        let Some(cut) = cut else { return Ok(Vec::new()) };
-        let cut: Cut = serde_json::from_slice(&cut).context("the ranges of the fleet cannot be read")?;
-        let leased = self.block_on(leased(&self.rooms, &cut, &name_of(file)))?;
+        let rooms = self.rooms()?;
+        let Some(cut) = self.read::<Cut>(rooms, "cut")? else { return Ok(Vec::new()) };
+        let leased = self.block_on(leased(rooms, &cut, &name_of(file)))?;
         Ok(leased.into_iter().map(|range| range.stretch).collect())
     }
 
     /// Writes the whole campaign to a directory, as if one machine had hunted.
     pub fn gather(&self, out: &Path, observer: &mut dyn Observer) -> anyhow::Result<Summary> {
-        let figures = self.entries(&self.rooms.machines)?.into_iter();
+        let figures = self.entries(&self.rooms()?.machines)?.into_iter();
         let figures = figures.filter(|(key, _)| key.starts_with("figures."));
         let figures = figures.map(|(_, entry)| entry.value.to_vec()).collect();
         // Bugs last: a finding leaves the queue when it is among them.
@@ -189,10 +253,15 @@ impl Fleet {
     }
 
     fn file(&self) -> anyhow::Result<CampaignFile> {
-        let file = self.block_on(self.rooms.campaign.get("file"))?;
-        let name = &self.address.campaign;
-        let file = file.with_context(|| format!("no machine has joined the campaign {name} yet"))?;
-        serde_json::from_slice(&file).with_context(|| format!("the campaign {name} cannot be read"))
+        self.read(self.rooms()?, "file")?.with_context(|| self.nobody())
+    }
+
+    fn rooms(&self) -> anyhow::Result<&Rooms> {
+        self.rooms.as_ref().with_context(|| self.nobody())
+    }
+
+    fn nobody(&self) -> String {
+        format!("no machine has joined the campaign {} yet", self.address.campaign)
     }
 
     fn bugs(&self) -> anyhow::Result<Vec<SharedBug>> {
@@ -200,12 +269,13 @@ impl Fleet {
             let record: BugRecord = serde_json::from_slice(&entry.value).context("a bug cannot be read")?;
             Ok(record.shared)
         };
-        self.entries(&self.rooms.bugs)?.into_iter().map(read).collect()
+        self.entries(&self.rooms()?.bugs)?.into_iter().map(read).collect()
     }
 
     /// Findings that anybody may reduce.
     fn queued(&self) -> anyhow::Result<Vec<Finding>> {
-        let queued = self.block_on(messages(&self.rooms.reduce, self.rooms.subject("reduce", "*")))?;
+        let rooms = self.rooms()?;
+        let queued = self.block_on(messages(&rooms.reduce, rooms.subject("reduce", "*")))?;
         Ok(queued.iter().filter_map(|message| Finding::from_json(&message.payload).ok()).collect())
     }
 
@@ -226,18 +296,27 @@ impl Fleet {
     }
 
     /// Puts a value where there is none; gives what is there.
-    fn first_wins<T: Serialize + DeserializeOwned>(&self, key: &str, value: &T) -> anyhow::Result<T> {
-        let there = self.block_on(async {
-            match self.rooms.campaign.create(key, serde_json::to_vec(value)?.into()).await {
-                Err(error) if error.kind() != kv::CreateErrorKind::AlreadyExists => return Err(error.into()),
-                _ => {}
+    fn first_wins<T: Serialize + DeserializeOwned>(
+        &self,
+        rooms: &Rooms,
+        key: &str,
+        value: &T,
+    ) -> anyhow::Result<T> {
+        self.block_on(async {
+            match rooms.campaign.create(key, serde_json::to_vec(value)?.into()).await {
+                Err(error) if error.kind() != kv::CreateErrorKind::AlreadyExists => Err(error.into()),
+                _ => Ok::<_, async_nats::Error>(()),
             }
-            Ok::<_, async_nats::Error>(self.rooms.campaign.get(key).await?)
         })?;
-        let there = there.context("the NATS server lost data that it had accepted")?;
+        self.read(rooms, key)?.context("the NATS server lost data that it had accepted")
+    }
+
+    /// What the campaign's own bucket has under a name.
+    fn read<T: DeserializeOwned>(&self, rooms: &Rooms, key: &str) -> anyhow::Result<Option<T>> {
+        let Some(there) = self.block_on(rooms.campaign.get(key))? else { return Ok(None) };
         let name = &self.address.campaign;
-        serde_json::from_slice(&there)
-            .with_context(|| format!("the campaign {name} uses another version of Dissent"))
+        let read = serde_json::from_slice(&there);
+        read.map(Some).with_context(|| format!("the campaign {name} uses another version of Dissent"))
     }
 
     fn block_on<T, E: Into<async_nats::Error>>(
@@ -254,9 +333,10 @@ impl Fleet {
     }
 }
 
-async fn reach(address: &Address) -> anyhow::Result<Rooms> {
+async fn reach(address: &Address) -> anyhow::Result<(Context, Option<Rooms>)> {
     let options = address.options().await?.name("dissent");
     let options = options.connection_timeout(PATIENCE).request_timeout(Some(PATIENCE));
+    let options = options.ping_interval(PING_PAUSE);
     let options = options.reconnect_delay_callback(|tries| Duration::from_millis(100 * tries.min(20) as u64));
     let shown = address.shown();
     let client = options.connect(&shown).await.map_err(|error| match error.kind() {
@@ -269,11 +349,12 @@ async fn reach(address: &Address) -> anyhow::Result<Rooms> {
         }
         _ => anyhow!("cannot reach a NATS server at {shown}: {error}"),
     })?;
-    let opened = Rooms::open(jetstream::new(client), &address.campaign).await;
-    opened.map_err(|error| match is_full(&error) {
-        true => anyhow!("{FULL}"),
-        false => anyhow!("the NATS server at {shown} cannot store data: is JetStream enabled? ({error})"),
-    })
+    let jetstream = jetstream::new(client);
+    match Rooms::find(jetstream.clone(), &address.campaign).await {
+        Ok(rooms) => Ok((jetstream, rooms)),
+        Err(error) if is_full(&error) => bail!("{FULL}"),
+        Err(error) => bail!("the NATS server at {shown} cannot store data: is JetStream enabled? ({error})"),
+    }
 }
 
 /// What a machine is called on the server.
@@ -291,3 +372,6 @@ fn host() -> String {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     format!("{}:{}", name.trim(), std::process::id())
 }
+
+#[cfg(test)]
+mod tests;

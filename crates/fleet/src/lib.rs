@@ -14,4 +14,4 @@ mod ranges;
 mod rooms;
 
 pub use address::Address;
-pub use fleet::{Fleet, Machine, Status};
+pub use fleet::{Differs, Fleet, Machine, Status};

@@ -60,7 +60,7 @@ impl Share for Member {
         match inbox.leases.pop_front() {
             Some(lease) => Next::Visit(lease),
             None if over || (refused && self.bounded) => Next::Over,
-            None if (inbox.connected && !refused) || self.bounded => Next::Wait,
+            None if (inbox.connected && inbox.is_heard() && !refused) || self.bounded => Next::Wait,
             None => {
                 let first = self.alone.first;
                 self.alone.first += ALONE_RANGE;

@@ -55,6 +55,8 @@ pub struct Inbox {
     pub connected: bool,
     /// When the server last took a heartbeat of this machine.
     pub heard: Option<Instant>,
+    /// How long a machine may be silent before others take over what it has.
+    pub patience: Duration,
     /// How this machine is doing, for its heartbeat.
     pub pulse: Pulse,
     /// Features of entries that are on the server.
@@ -63,6 +65,13 @@ pub struct Inbox {
     pub idle: bool,
     /// What the user has to know when it ends.
     pub trouble: Option<String>,
+}
+
+impl Inbox {
+    /// Whether the others can know that this machine is alive. A server that hangs keeps its connections.
+    pub fn is_heard(&self) -> bool {
+        self.heard.is_some_and(|heard| heard.elapsed() < self.patience)
+    }
 }
 
 pub type SharedInbox = Arc<Mutex<Inbox>>;
@@ -74,7 +83,11 @@ pub fn open(inbox: &SharedInbox) -> MutexGuard<'_, Inbox> {
 /// What a bucket has of a bug.
 #[derive(Serialize, Deserialize)]
 pub struct BugRecord {
+    /// Who found it first.
     pub machine: String,
+    /// Whose example it is.
+    #[serde(default)]
+    pub by: String,
     #[serde(flatten)]
     pub shared: SharedBug,
 }
@@ -119,6 +132,7 @@ pub struct Post {
 impl Post {
     pub fn new(heart: Heart, ranges: Ranges, orders: UnboundedReceiver<Order>) -> Post {
         Post {
+            reconnects: heart.rooms.connects(),
             rooms: heart.rooms.clone(),
             ranges,
             machine: heart.machine.clone(),
@@ -130,7 +144,6 @@ impl Post {
             taken_back: HashMap::new(),
             extended: Instant::now(),
             fetched: None,
-            reconnects: 0,
         }
     }
 
@@ -161,15 +174,17 @@ impl Post {
     }
 
     fn is_connected(&mut self) -> bool {
-        let (connected, connects) = (self.rooms.is_connected(), self.rooms.connects());
-        if connected && connects != self.reconnects {
-            if self.reconnects > 0 {
-                self.ranges.reconnected();
-                self.note("connected to the fleet again");
-            }
+        let (connected, was) = {
+            let mut inbox = open(&self.inbox);
+            let connected = self.rooms.is_connected() && inbox.is_heard();
+            (connected, std::mem::replace(&mut inbox.connected, connected))
+        };
+        let connects = self.rooms.connects();
+        if connected && (!was || connects != self.reconnects) {
             self.reconnects = connects;
+            self.ranges.reconnected();
+            self.note("connected to the fleet again");
         }
-        let was = std::mem::replace(&mut open(&self.inbox).connected, connected);
         if was && !connected {
             self.note("lost the connection to the fleet; continuing alone");
         }
@@ -264,8 +279,11 @@ impl Post {
 
     /// The first wins; a smaller example replaces a larger one. `false`: another machine was first.
     async fn publish(&self, shared: &SharedBug) -> Result<bool, async_nats::Error> {
-        let record = BugRecord { machine: self.machine.clone(), shared: shared.clone() };
-        let bytes = serde_json::to_vec(&record)?;
+        let record = |machine: &str| {
+            let (machine, by) = (machine.to_string(), self.machine.clone());
+            serde_json::to_vec(&BugRecord { machine, by, shared: shared.clone() })
+        };
+        let bytes = record(&self.machine)?;
         if bytes.len() + HEADERS > self.rooms.jetstream.client().server_info().max_payload {
             self.note(&format!(
                 "{} is too large for the NATS server: only this machine has it",
@@ -282,11 +300,10 @@ impl Post {
         let Some(entry) = self.rooms.bugs.entry(&key).await? else { return Ok(true) };
         // What nobody can read is nobody's.
         let Ok(there) = serde_json::from_slice::<BugRecord>(&entry.value) else { return Ok(true) };
-        let size = |shared: &SharedBug| (shared.bug.statements, shared.bug.tokens);
-        if size(shared) < size(&there.shared) {
+        if shared.bug.size() < there.shared.bug.size() {
             // Who comes in between has a smaller one, too; the next finding shows which is smallest.
-            let record = BugRecord { machine: there.machine.clone(), shared: shared.clone() };
-            let _ = self.rooms.bugs.update(&key, serde_json::to_vec(&record)?.into(), entry.revision).await;
+            let smaller = record(&there.machine)?.into();
+            let _ = self.rooms.bugs.update(&key, smaller, entry.revision).await;
         }
         Ok(there.machine == self.machine)
     }
@@ -457,7 +474,7 @@ fn arrival(kind: &Kind, machine: &str, entry: &kv::Entry, inbox: &mut Inbox) -> 
     match kind {
         Kind::Bugs => {
             let record: BugRecord = serde_json::from_slice(&entry.value).ok()?;
-            (record.machine != machine).then(|| Arrival::Bug(Box::new(record.shared)))
+            (record.by != machine).then(|| Arrival::Bug(Box::new(record.shared)))
         }
         Kind::Corpus => {
             let record: EntryRecord = serde_json::from_slice(&entry.value).ok()?;

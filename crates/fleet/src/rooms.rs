@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use async_nats::connection::State;
 use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
+use async_nats::jetstream::context::GetStreamErrorKind;
 use async_nats::jetstream::message::StreamMessage;
 use async_nats::jetstream::stream::{self, DirectGetErrorKind, Stream};
-use async_nats::jetstream::{Context, kv};
+use async_nats::jetstream::{Context, ErrorCode, kv};
 
 /// How long a reduction may be silent before another machine gets it.
 const ACK_WAIT: Duration = Duration::from_secs(60);
@@ -17,7 +18,7 @@ const REMEMBERED: Duration = Duration::from_secs(3600);
 #[derive(Clone)]
 pub struct Rooms {
     pub jetstream: Context,
-    /// `config`, `file` and `stop`.
+    /// `file`, `sources`, `cut` and `stop`.
     pub campaign: kv::Store,
     /// One per signature.
     pub bugs: kv::Store,
@@ -35,9 +36,28 @@ pub struct Rooms {
     prefix: String,
 }
 
+fn prefix(campaign: &str) -> String {
+    format!("dissent-{campaign}")
+}
+
 impl Rooms {
+    /// Those of a campaign that somebody began.
+    pub async fn find(jetstream: Context, campaign: &str) -> Result<Option<Rooms>, async_nats::Error> {
+        // It is made last.
+        match jetstream.get_stream(format!("KV_{}-campaign", prefix(campaign))).await {
+            Ok(_) => Rooms::open(jetstream, campaign).await.map(Some),
+            Err(error) => match error.kind() {
+                GetStreamErrorKind::JetStream(told) if told.error_code() == ErrorCode::STREAM_NOT_FOUND => {
+                    Ok(None)
+                }
+                _ => Err(error.into()),
+            },
+        }
+    }
+
+    /// Makes those that are missing.
     pub async fn open(jetstream: Context, campaign: &str) -> Result<Rooms, async_nats::Error> {
-        let prefix = format!("dissent-{campaign}");
+        let prefix = prefix(campaign);
         let bucket = |name: &str| kv::Config {
             bucket: format!("{prefix}-{name}"),
             history: 1,
@@ -62,7 +82,6 @@ impl Rooms {
             ..pull::Config::default()
         };
         Ok(Rooms {
-            campaign: open(&jetstream, bucket("campaign")).await?,
             bugs: open(&jetstream, bucket("bugs")).await?,
             corpus: open(&jetstream, bucket("corpus")).await?,
             machines: open(&jetstream, bucket("machines")).await?,
@@ -70,9 +89,22 @@ impl Rooms {
             taken: jetstream.get_or_create_stream(stream("taken", limits)).await?,
             reductions: reduce.get_or_create_consumer("reducers", consumer).await?,
             reduce,
+            campaign: open(&jetstream, bucket("campaign")).await?,
             jetstream,
             prefix,
         })
+    }
+
+    /// Removes them with all that is in them.
+    pub async fn remove(&self) -> Result<(), async_nats::Error> {
+        for stream in [&self.fresh, &self.taken, &self.reduce] {
+            self.jetstream.delete_stream(&stream.cached_info().config.name).await?;
+        }
+        // As long as this one is there, the rest can be removed again.
+        for bucket in [&self.bugs, &self.corpus, &self.machines, &self.campaign] {
+            self.jetstream.delete_key_value(&bucket.name).await?;
+        }
+        Ok(())
     }
 
     pub fn is_connected(&self) -> bool {

@@ -56,6 +56,8 @@ pub struct Against {
 pub struct Round {
     /// Processor time of the hunt and of all that it started and ended.
     pub cpu_seconds: f64,
+    /// How long it lasted.
+    pub seconds: f64,
     /// Comparisons that came to a verdict.
     pub checks: u64,
     /// The part of the time in which the engine answered questions; 0 where that build does not tell.
@@ -68,6 +70,11 @@ impl Round {
     /// What one second of processor time buys.
     pub fn checks_per_cpu_second(&self) -> f64 {
         self.checks as f64 / self.cpu_seconds.max(1e-3)
+    }
+
+    /// What one second buys, on a machine that has nothing else to do.
+    pub fn checks_per_second(&self) -> f64 {
+        self.checks as f64 / self.seconds.max(1e-3)
     }
 }
 
@@ -107,6 +114,7 @@ impl Against {
         };
         let checks = summary.checks.get("total").copied().unwrap_or(0);
         let features = summary.guide.as_ref().map_or(0, |guide| guide.features);
-        Ok(Round { cpu_seconds, checks, useful: summary.time.useful, features })
+        let seconds = summary.wall_seconds;
+        Ok(Round { cpu_seconds, seconds, checks, useful: summary.time.useful, features })
     }
 }

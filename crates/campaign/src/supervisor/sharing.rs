@@ -111,7 +111,7 @@ impl Supervisor<'_> {
         Ok(serde_json::to_vec(&Figures {
             jobs: self.plan.config.jobs,
             counted: self.counted(),
-            counts: bugs.filter(|bug| bug.count > 0).map(|bug| (bug.key(), bug.count)).collect(),
+            bugs: bugs.filter(|bug| bug.count > 0).cloned().collect(),
             waiting: self.intake.left_waiting,
         })?)
     }

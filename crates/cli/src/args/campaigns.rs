@@ -222,6 +222,12 @@ pub enum FleetAction {
         #[arg(value_name = "nats://HOST/CAMPAIGN")]
         fleet: String,
     },
+    /// Remove a campaign that nobody hunts in from the server, with everything that it has there
+    Remove {
+        /// The campaign
+        #[arg(value_name = "nats://HOST/CAMPAIGN")]
+        fleet: String,
+    },
 }
 
 #[derive(Debug, clap::Args)]

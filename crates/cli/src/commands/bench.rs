@@ -86,25 +86,31 @@ fn in_turns(args: &BenchArgs, ways: [Way; 2], names: [&str; 2], out: &mut impl W
     let (target, oracles) = (args.target.clone(), args.oracles.clone());
     let against = Against { ways, target, oracles, seed: args.seed, seconds: args.time.as_secs().max(1) };
     let [one, other] = names;
-    let mut ratios = Vec::new();
+    let (mut by_cpu, mut by_clock) = (Vec::new(), Vec::new());
     for round in 1..=args.rounds {
         let (first, second) = against.round(u64::from(round) - 1)?;
         let ratio = first.checks_per_cpu_second() / second.checks_per_cpu_second().max(1e-9);
         writeln!(out, "round {round}: {one} {}, {other} {}: {ratio:.3} times", told(&first), told(&second))?;
-        ratios.push(ratio);
+        by_cpu.push(ratio);
+        by_clock.push(first.checks_per_second() / second.checks_per_second().max(1e-9));
     }
-    ratios.sort_by(f64::total_cmp);
-    let mean = (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
-    let (least, median, most) = (ratios[0], ratios[ratios.len() / 2], ratios[ratios.len() - 1]);
-    writeln!(
-        out,
-        "checks per CPU second: {one} {mean:.3} times {other} ({least:.3} to {most:.3}, median {median:.3})"
-    )?;
+    for (what, ratios) in [("CPU second", by_cpu), ("second", by_clock)] {
+        writeln!(out, "checks per {what}: {one} {}", spread(ratios, other))?;
+    }
     Ok(())
 }
 
+/// So many times another one, round by round.
+fn spread(mut ratios: Vec<f64>, other: &str) -> String {
+    ratios.sort_by(f64::total_cmp);
+    let mean = (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
+    let (least, median, most) = (ratios[0], ratios[ratios.len() / 2], ratios[ratios.len() - 1]);
+    format!("{mean:.3} times {other} ({least:.3} to {most:.3}, median {median:.3})")
+}
+
 fn told(round: &Round) -> String {
-    let mut told = format!("{:.1} checks per CPU second", round.checks_per_cpu_second());
+    let (by_cpu, by_clock) = (round.checks_per_cpu_second(), round.checks_per_second());
+    let mut told = format!("{by_cpu:.1} checks per CPU second, {by_clock:.1} per second");
     if round.useful > 0.0 {
         told.push_str(&format!(" ({:.0} % useful)", 100.0 * round.useful));
     }

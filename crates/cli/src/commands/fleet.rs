@@ -5,15 +5,16 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use dissent_campaign::store::CampaignFile;
 use dissent_campaign::{Campaign, Config, Observer, record, target_in_file};
 use dissent_engine::Home;
-use dissent_fleet::{Fleet, Status};
+use dissent_fleet::{Differs, Fleet, Status};
 
 use super::page::{Contents, nonce};
 use crate::args::{FleetAction, FleetArgs, HuntArgs, SummaryFormat};
 use crate::numbers::{counted, grouped};
+use crate::text::plain;
 
 /// How often a fleet is looked at.
 const PAUSE: Duration = Duration::from_secs(3);
@@ -29,6 +30,11 @@ pub fn run(args: FleetArgs) -> anyhow::Result<u8> {
             writeln!(std::io::stdout(), "every machine ends its hunt and reduces what it found")?;
             Ok(crate::NOTHING_FOUND)
         }
+        FleetAction::Remove { fleet } => {
+            Fleet::connect(&fleet)?.remove()?;
+            writeln!(std::io::stdout(), "nothing of the campaign is left on the server")?;
+            Ok(crate::NOTHING_FOUND)
+        }
     }
 }
 
@@ -36,10 +42,17 @@ pub fn run(args: FleetArgs) -> anyhow::Result<u8> {
 pub fn join(args: &HuntArgs, address: &str, observer: &mut dyn Observer) -> anyhow::Result<Campaign> {
     let fleet = Fleet::connect(address)?;
     let Some(directory) = &args.resume else {
-        let config = in_fleet(args, args.config()?, &fleet)?;
-        let mut fleet = Some(fleet);
-        let mut enter = |file: &CampaignFile| fleet.take().context("joins once")?.enter(file);
-        return Campaign::start_joined(config, args.out.as_deref(), Some(&mut enter), observer);
+        let there = fleet.config()?;
+        let is_first = there.is_none();
+        return match start(args, fleet, there, observer) {
+            // Another machine was faster, and decided what was not typed here.
+            Err(error) if is_first && error.is::<Differs>() => {
+                let fleet = Fleet::connect(address)?;
+                let there = fleet.config()?;
+                start(args, fleet, there, observer)
+            }
+            started => started,
+        };
     };
     let (mut fleet, mut filled) = (Some(fleet), Ok(()));
     let mut enter = |file: &CampaignFile| fleet.take().context("joins once")?.enter(file);
@@ -48,22 +61,40 @@ pub fn join(args: &HuntArgs, address: &str, observer: &mut dyn Observer) -> anyh
     filled.and(campaign)
 }
 
-/// What was typed, on top of what the first machine of a fleet said; both must agree.
-fn in_fleet(args: &HuntArgs, mut config: Config, fleet: &Fleet) -> anyhow::Result<Config> {
-    // What a database is must not depend on what a machine knows.
-    config.repeatable = true;
-    let common = fleet.settle(&config.common()?)?;
-    let target = match args.target {
-        Some(_) => config.target,
-        None => target_in_file(&common.target)?.to_string(),
+/// Starts a campaign as a machine of a fleet, if there are others with what they have in common.
+fn start(
+    args: &HuntArgs,
+    fleet: Fleet,
+    there: Option<Config>,
+    observer: &mut dyn Observer,
+) -> anyhow::Result<Campaign> {
+    let config = match there {
+        Some(common) => in_fleet(args, common)?,
+        None => Config { repeatable: true, ..args.config()? },
     };
-    let mut joined = Config { target, jobs: config.jobs, ..common.clone() };
-    args.fill(&mut joined)?;
-    if let Some((option, ours, theirs)) = joined.common()?.difference(&common) {
-        bail!(
-            "the fleet's campaign has {option} = {theirs}, not {ours}; leave out the option, or start another campaign"
-        );
+    let mut fleet = Some(fleet);
+    let mut enter = |file: &CampaignFile| fleet.take().context("joins once")?.enter(file);
+    Campaign::start_joined(config, args.out.as_deref(), Some(&mut enter), observer)
+}
+
+/// What was typed, on top of what the machines of a fleet have in common; both must agree. The server does not choose
+/// which library is loaded here or which server is reached.
+fn in_fleet(args: &HuntArgs, common: Config) -> anyhow::Result<Config> {
+    let named = [
+        (&args.target, Some(&common.target)),
+        (&args.against, common.against.as_ref()),
+        (&args.baseline, common.baseline.as_ref()),
+    ];
+    for (typed, there) in named {
+        if let (None, Some(there)) = (typed, there) {
+            target_in_file(there).context("the fleet's campaign names a library or a server")?;
+        }
     }
+    let mut joined = Config { jobs: Config::default().jobs, ..common.clone() };
+    args.fill(&mut joined)?;
+    // Which oracles are meant is known only with the engine.
+    let typed = Config { oracles: common.oracles.clone(), ..joined.common()? };
+    Differs::check(&typed, &common)?;
     Ok(joined)
 }
 
@@ -96,7 +127,7 @@ fn back_over(shown: &str) -> String {
 /// A line per machine, and one for all of them.
 fn text(status: &Status) -> String {
     let Status { campaign, target, engine_version, machines, .. } = status;
-    let mut text = format!("{campaign}: {target} (version {engine_version})\n");
+    let mut text = plain(&format!("{campaign}: {target} (version {engine_version})\n"));
     let _ = writeln!(
         text,
         "{:<8}  {:<24} {:<8} {:>7} {:>10} {:>12} {:>9}",
@@ -108,8 +139,8 @@ fn text(status: &Status) -> String {
         let _ = writeln!(
             text,
             "{:<8}  {:<24} {:<8} {:>7} {:>10} {:>12} {:>9.1}",
-            machine.id,
-            machine.host,
+            plain(&machine.id),
+            plain(&machine.host),
             machine.state,
             pulse.jobs,
             grouped(pulse.databases),

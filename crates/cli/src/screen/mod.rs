@@ -22,6 +22,7 @@ use signal_hook::consts::SIGTSTP;
 use signal_hook::flag;
 
 use crate::progress::HuntProgress;
+use crate::text::plain;
 use draw::Theme;
 use model::Model;
 use terminal::Guard;
@@ -169,7 +170,7 @@ impl Screen {
 impl Observer for Screen {
     fn note(&mut self, text: &str) {
         match self.drawn_on {
-            Some(_) => self.model.notes.push(text.to_string()),
+            Some(_) => self.model.notes.push(plain(text)),
             None => self.lines.note(text),
         }
     }

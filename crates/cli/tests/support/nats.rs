@@ -61,6 +61,17 @@ impl Nats {
         self.port
     }
 
+    /// Where it keeps what it accepted.
+    pub fn store(&self) -> PathBuf {
+        self.directory.path().join("store")
+    }
+
+    /// Stops it as it is: its connections stay, and nobody answers. `CONT` lets it go on.
+    pub fn signal(&self, name: &str) {
+        let (name, process) = (format!("-{name}"), self.child.id().to_string());
+        assert!(Command::new("kill").args([name, process]).status().unwrap().success());
+    }
+
     pub fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
