@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use dissent_core::dialect::Dialect;
-use dissent_core::finding::{Cause, Class, Finding, Signature};
+use dissent_core::finding::{Cause, Class, Finding, History, Signature};
 use dissent_core::reduce::Weight;
 use dissent_core::report;
 use dissent_core::triage::known::Known;
@@ -33,7 +33,7 @@ pub struct Bug {
     pub known: Option<String>,
     /// The versions that have it, once bisected: bugs of one signature may have different ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub versions: Option<String>,
+    pub history: Option<History>,
     /// How many findings were this bug.
     pub count: u64,
     /// The statements in the setup of its smallest example.
@@ -58,7 +58,7 @@ impl Bug {
             signature: finding.triage.signature.clone(),
             cause: finding.triage.cause.clone(),
             known: entry.map(|known| known.id.clone()).or_else(|| old(finding)),
-            versions: finding.triage.history.as_ref().map(span),
+            history: finding.triage.history.clone(),
             count: 1,
             statements: finding.case.setup.len(),
             tokens: Weight::of(&finding.case, dialect).tokens,
@@ -69,7 +69,12 @@ impl Bug {
     /// What decides whether a finding is this bug; none before it is reduced.
     fn identity(&self) -> Option<Identity> {
         let signature = self.signature.as_ref()?;
-        Some(Identity::new(signature, self.cause.as_ref(), self.versions.as_deref()))
+        Some(Identity::new(signature, self.cause.as_ref(), self.history.as_ref()))
+    }
+
+    /// `3.24.0..3.31.0`: the versions that have it, if they are known.
+    pub fn versions(&self) -> Option<String> {
+        self.history.as_ref().map(span)
     }
 
     fn kind(&self) -> (&str, Class) {
@@ -85,8 +90,8 @@ impl Bug {
 /// What the baseline shows as well is known; each such bug is listed under its own name.
 fn old(finding: &Finding) -> Option<String> {
     let baseline = finding.triage.also_on.as_ref()?;
-    let signature = finding.triage.signature.as_ref()?;
-    Some(format!("also on {baseline}: {signature}"))
+    let signature = finding.triage.signature.as_ref().map(|signature| format!(": {signature}"));
+    Some(format!("also on {baseline}{}", signature.unwrap_or_default()))
 }
 
 impl Bug {
@@ -96,7 +101,7 @@ impl Bug {
             (Some(known), _) => format!("known {known}"),
             (None, Some(signature)) => {
                 let settings = self.cause.as_ref().and_then(Cause::settings);
-                serde_json::json!([signature, settings, self.versions]).to_string()
+                serde_json::json!([signature, settings, self.versions()]).to_string()
             }
             (None, None) => format!("finding {} {} {}", self.id, self.tokens, self.statements),
         }
@@ -167,7 +172,7 @@ impl Bugs {
             (known.oracle, known.class) = (smaller.oracle.clone(), smaller.class);
             known.title.clone_from(&smaller.title);
             (known.signature, known.cause) = (smaller.signature.clone(), smaller.cause.clone());
-            known.versions = smaller.versions.clone().or(known.versions.take());
+            known.history = smaller.history.clone().or(known.history.take());
             (known.statements, known.tokens) = (smaller.statements, smaller.tokens);
         }
         known
@@ -198,7 +203,7 @@ mod tests {
             }),
             cause: None,
             known: None,
-            versions: None,
+            history: None,
             count: 1,
             statements: 2,
             tokens,

@@ -26,19 +26,19 @@ enum Way {
 }
 
 impl Build {
-    /// Makes sure it can be opened.
-    pub(crate) fn obtain(&self, progress: &mut dyn FnMut(Step)) -> anyhow::Result<Source> {
+    /// Makes sure it can be opened. `None`: the command that builds it says that it cannot be tested.
+    pub(crate) fn obtain(&self, progress: &mut dyn FnMut(Step)) -> anyhow::Result<Option<Source>> {
         let target = match &self.way {
             Way::Target(target) => target.clone(),
             Way::Command { command, engine } => {
                 progress(Step::Preparing { engine: self.name.clone() });
-                let said = said(command, Some(&self.name))?;
+                let Some(said) = said(command, Some(&self.name))? else { return Ok(None) };
                 let place =
                     said.last().with_context(|| format!("'{command} {}' printed no path", self.name))?;
                 target_of(engine, place)
             }
         };
-        Ok(Target::parse(&target)?.obtain(progress)?)
+        Ok(Some(Target::parse(&target)?.obtain(progress)?))
     }
 }
 
@@ -93,7 +93,7 @@ pub fn own_builds(engine: &str, builds: &str) -> anyhow::Result<Vec<Build>> {
             let way = Way::Command { command: builds.to_string(), engine: engine.to_string() };
             Build { name, here: false, way }
         };
-        said(builds, None)?.into_iter().map(build).collect()
+        said(builds, None)?.into_iter().flatten().map(build).collect()
     };
     if found.is_empty() {
         bail!("no builds in '{builds}': give a directory of builds, or a command that lists revisions");
@@ -109,8 +109,11 @@ fn target_of(engine: &str, place: &str) -> String {
     }
 }
 
-/// The lines that a command prints; its standard error goes to the user.
-fn said(command: &str, argument: Option<&str>) -> anyhow::Result<Vec<String>> {
+/// The exit code for a revision to skip, as for `git bisect run`.
+const SKIP: i32 = 125;
+
+/// The lines that a command prints; its standard error goes to the user. `None`: it skips.
+fn said(command: &str, argument: Option<&str>) -> anyhow::Result<Option<Vec<String>>> {
     let mut shell = Command::new("sh");
     // The revision is an argument of its own, never a part of the text that the shell reads.
     shell.arg("-c").arg(format!("{command} \"$@\"")).arg("sh").args(argument);
@@ -119,9 +122,13 @@ fn said(command: &str, argument: Option<&str>) -> anyhow::Result<Vec<String>> {
         .stderr(Stdio::inherit())
         .output()
         .with_context(|| format!("cannot run '{command}'"))?;
+    if output.status.code() == Some(SKIP) {
+        return Ok(None);
+    }
     if !output.status.success() {
-        bail!("'{command} {}' failed: {}", argument.unwrap_or_default(), output.status);
+        let tried: Vec<&str> = std::iter::once(command).chain(argument).collect();
+        bail!("'{}' failed: {}", tried.join(" "), output.status);
     }
     let text = String::from_utf8_lossy(&output.stdout);
-    Ok(text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_string).collect())
+    Ok(Some(text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_string).collect()))
 }

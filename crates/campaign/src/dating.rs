@@ -234,9 +234,9 @@ impl Round<'_, '_> {
         for &at in asked {
             let finding = self.findings[at];
             let class = finding.evidence.class;
-            let fresh = || {
+            let fresh = |source: Source| {
                 let place = Workplace {
-                    source: source.clone(),
+                    source,
                     other: self.dating.other_of(finding),
                     dialect: finding.dialect.clone(),
                     memory_bytes: self.dating.config.worker_memory,
@@ -244,16 +244,23 @@ impl Round<'_, '_> {
                 };
                 Checker::new(place, finding.origin, class)
             };
-            // Memory that one crash corrupted must not affect the next check.
-            let mut own = (class == Class::Crash || self.processes == Processes::Own).then(fresh);
-            let checker = own.as_mut().unwrap_or_else(|| shared.get_or_insert_with(fresh));
-            let answer = checker
-                .check(&finding.case)
-                .with_context(|| format!("cannot check it on {}", version.name))?;
-            let status = match answer {
-                Answer::Fails { evidence, .. } if evidence.class == class => Status::Bad,
-                Answer::Holds { setup_failures } if setup_failures.is_empty() => Status::Good,
-                _ => Status::Unknown,
+            let status = match source.clone() {
+                Some(source) => {
+                    // Memory that one crash corrupted must not affect the next check.
+                    let alone = class == Class::Crash || self.processes == Processes::Own;
+                    let mut own = None;
+                    let checker = if alone { &mut own } else { &mut shared };
+                    let checker = checker.get_or_insert_with(|| fresh(source));
+                    let answer = checker
+                        .check(&finding.case)
+                        .with_context(|| format!("cannot check it on {}", version.name))?;
+                    match answer {
+                        Answer::Fails { evidence, .. } if evidence.class == class => Status::Bad,
+                        Answer::Holds { setup_failures } if setup_failures.is_empty() => Status::Good,
+                        _ => Status::Unknown,
+                    }
+                }
+                None => Status::Unknown,
             };
             if let Some(remembered) = self.dating.remembered {
                 remembered.note(&version.name, status)?;

@@ -141,13 +141,22 @@ impl<'a> Intake<'a> {
         self.feed(observer);
     }
 
-    /// Gives the reducer its next finding: one that no bug known so far explains, if there is any.
+    /// Whether it may be a bug of its own, as far as that can be seen: no bug known so far explains it, and the baseline
+    /// does not show it.
+    fn is_urgent(&self, pending: &Pending) -> bool {
+        pending.finding.triage.also_on.is_none() && !self.sorter.is_explained(&pending.finding)
+    }
+
+    /// Gives the reducer its next finding: one that may be a bug of its own, if there is any; what the baseline shows comes
+    /// last.
     fn feed(&mut self, observer: &mut dyn Observer) {
         let Some(queue) = &self.queue else { return };
         if self.paused || self.under_way.is_some() || self.waiting.is_empty() {
             return;
         }
-        let next = self.waiting.iter().position(|pending| !self.sorter.is_explained(&pending.finding));
+        let is_new = |pending: &Pending| pending.finding.triage.also_on.is_none();
+        let next = self.waiting.iter().position(|pending| self.is_urgent(pending));
+        let next = next.or_else(|| self.waiting.iter().position(is_new));
         let pending = self.waiting.remove(next.unwrap_or(0));
         self.sorter.tell(&pending.finding, &pending.directory, Stage::Confirming, observer);
         queue.push(pending.finding.clone());
@@ -207,8 +216,9 @@ impl<'a> Intake<'a> {
                 let Some(pending) = self.under_way.take() else { return Ok(()) };
                 self.reducer_cpu_seconds += cpu_seconds;
                 let ticket = pending.ticket;
-                self.take_back(pending, result, observer)?;
-                if let Some(ticket) = ticket {
+                if self.take_back(pending, result, observer)?
+                    && let Some(ticket) = ticket
+                {
                     self.sorter.share.borrow_mut().reduced(ticket);
                 }
                 self.feed(observer);
@@ -218,17 +228,23 @@ impl<'a> Intake<'a> {
         }
     }
 
+    /// `false`: it waits again.
     fn take_back(
         &mut self,
         pending: Pending,
         result: anyhow::Result<Reduced>,
         observer: &mut dyn Observer,
-    ) -> anyhow::Result<()> {
-        let Pending { directory, finding, .. } = pending;
+    ) -> anyhow::Result<bool> {
+        let Pending { directory, finding, ticket } = pending;
         if self.has_all_findings() {
-            return self.sorter.store.discard(&directory);
+            return self.sorter.store.discard(&directory).map(|()| true);
         }
         match result {
+            Ok(Reduced::Old(marked)) => {
+                self.sorter.tell(&marked, &directory, Stage::Waiting, observer);
+                self.waiting.push(Pending { directory, finding: *marked, ticket });
+                return Ok(false);
+            }
             Ok(Reduced::Confirmed(reduced)) => {
                 self.sorter.store.rewrite(&directory, &reduced)?;
                 self.sorter.sort(&reduced, &directory, observer)
@@ -243,6 +259,7 @@ impl<'a> Intake<'a> {
                 self.list(&finding, &directory, observer)
             }
         }
+        .map(|()| true)
     }
 
     /// Ends the reducer. What still waits is listed as it is, unless a bug that is listed explains it: that
@@ -305,8 +322,7 @@ impl<'a> Intake<'a> {
     /// Gives others what they can do sooner. What is explained can wait: it is hardly ever a bug of its own.
     fn hand_over(&mut self) -> anyhow::Result<()> {
         while self.waiting.len() > MOST_OWN {
-            let own =
-                |pending: &Pending| pending.ticket.is_none() && !self.sorter.is_explained(&pending.finding);
+            let own = |pending: &Pending| pending.ticket.is_none() && self.is_urgent(pending);
             let Some(at) = self.waiting.iter().rposition(own) else { return Ok(()) };
             if !self.sorter.share.borrow_mut().hand_over(&self.waiting[at].finding) {
                 return Ok(());

@@ -151,7 +151,7 @@ fn bugs_in(campaign: &Path) -> Vec<Bug> {
 }
 
 fn identity(bug: &Bug) -> Option<Identity> {
-    Some(Identity::new(bug.signature.as_ref()?, bug.cause.as_ref(), bug.versions.as_deref()))
+    Some(Identity::new(bug.signature.as_ref()?, bug.cause.as_ref(), bug.history.as_ref()))
 }
 
 #[test]

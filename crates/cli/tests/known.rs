@@ -84,6 +84,18 @@ fn findings_of_many_campaigns_are_checked_again() {
     assert_eq!(said.code, Some(1), "{}{}", said.stdout, said.stderr);
     assert!(said.stdout.contains("1 bug: 0 new, 1 still failing, 0 fixed"), "{}", said.stdout);
 
+    // One campaign lists only different bugs, though they may look the same.
+    let (mended, alike) =
+        (norec_finding(&BROKEN_INDEX[..2]), support::only_finding(&directory.path().join("second")));
+    let mut twin = dissent_campaign::record::read(&alike).unwrap();
+    twin.case.setup = mended.case.setup;
+    let beside = alike.with_file_name("norec-wrong-rows-twin00");
+    fs::create_dir(&beside).unwrap();
+    write_finding(&beside, &twin);
+    let said = recheck(&["second"]);
+    assert!(said.stdout.contains("2 bugs: 0 new, 1 still failing, 1 fixed"), "{}", said.stdout);
+    fs::remove_dir_all(&beside).unwrap();
+
     // The second campaign finds something else, and what the first one found is mended.
     let found = support::only_finding(&directory.path().join("first"));
     let mut finding = norec_finding(&["CREATE TABLE t0(c0 INT)"]);

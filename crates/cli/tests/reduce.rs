@@ -234,6 +234,19 @@ fn a_bisection_goes_over_builds_of_the_users_own() {
     assert!(again.stderr.contains("checked already"), "{}", again.stderr);
     assert_eq!(fs::read_to_string(&built).unwrap(), made);
 
+    // One that does not build is skipped, and remembered.
+    fs::remove_file(path.with_file_name("bisect.json")).unwrap();
+    let skipping = format!("[ $1 = rev-a ] && exit 125; {build}");
+    fs::write(&script, format!("[ $# = 0 ] && printf 'rev-a\\nrev-b\\nrev-c\\n' || {{ {skipping}; }}"))
+        .unwrap();
+    for _ in 0..2 {
+        let said = bisect(&format!("sh {}", script.display()));
+        assert_eq!(said.code, Some(1), "{}{}", said.stdout, said.stderr);
+        assert!(said.stdout.contains("cannot tell  rev-a"), "{}", said.stdout);
+        assert!(said.stdout.contains("rev-b … rev-c"), "{}", said.stdout);
+        fs::write(&script, "[ $# = 0 ] && printf 'rev-a\nrev-b\nrev-c\n' || exit 1").unwrap();
+    }
+
     // Only what is wrong, not what would run.
     let refused = |builds: &str| {
         run(dissent(directory.path()).args(["-q", "bisect"]).arg(&path).args(["--builds", builds]))

@@ -40,6 +40,22 @@ fn a_check_that_is_impossible_cannot_tell() {
 }
 
 #[test]
+fn a_baseline_that_cannot_run_the_setup_cannot_tell_what_is_new() {
+    let directory = tempfile::tempdir().unwrap();
+    // STRICT came with 3.37.
+    let setup = [&["CREATE TABLE t0(c0 INT) STRICT"][..], &BROKEN_INDEX[1..]].concat();
+    let path = write_finding(directory.path(), &norec_finding(&setup));
+    let replay = |baseline: &str| {
+        run(dissent(directory.path()).arg("replay").arg(&path).args(["--baseline", baseline]))
+    };
+    let said = replay("sqlite@3.30.1");
+    assert_eq!(said.code, Some(2), "{}{}", said.stdout, said.stderr);
+    assert!(said.stdout.contains("cannot tell whether it is new: "), "{}", said.stdout);
+    let said = replay("sqlite");
+    assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
+}
+
+#[test]
 fn agreement_on_another_state_is_no_agreement() {
     let directory = tempfile::tempdir().unwrap();
     let setup = ["CREATE TABLE t0(c0 INT)", "INSERT INTO t0 VALUES (no_such_function_0(1))"];

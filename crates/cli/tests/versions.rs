@@ -52,6 +52,41 @@ fn a_query_that_two_versions_answer_differently_has_changed() {
     assert_eq!(run(dissent(directory.path()).args(add).arg(&finding)).code, Some(0));
     let accepted = check(&[&old[..], &["--out", "again", "--known", "mine.toml"]].concat());
     assert_eq!(accepted.code, Some(0), "{}\n{}", accepted.stdout, accepted.stderr);
+
+    // It is checked on the two versions that differ: the newest one always agrees with itself.
+    let args = ["known", "check", "sqlite", "--known", "mine.toml", "--prune"];
+    let said = run(dissent(directory.path()).args(args));
+    assert_eq!(said.code, Some(0), "{}\n{}", said.stdout, said.stderr);
+    assert!(said.stdout.contains("still fails on 3.30.1 against sqlite (version 3."), "{}", said.stdout);
+    let kept = fs::read_to_string(directory.path().join("mine.toml")).unwrap();
+    assert!(kept.contains("accepted"), "{kept}");
+    let said = run(dissent(directory.path()).args(["findings", "--recheck", "out"]));
+    assert_eq!(said.code, Some(1), "{}\n{}", said.stdout, said.stderr);
+    assert!(said.stdout.contains("1 bug: 0 new, 1 still failing, 0 fixed"), "{}", said.stdout);
+}
+
+/// Wrong up to 3.30.1, which takes the LEFT JOIN for an inner one.
+#[test]
+fn the_report_of_a_change_says_which_version_is_wrong_since_when_and_why() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = "CREATE TABLE t0(c0 INT);\nCREATE TABLE t1(c1 INT);\nINSERT INTO t0 VALUES (1);\n\
+                  SELECT c0 FROM t0 LEFT JOIN t1 ON c0 = c1 WHERE (c0, c1) < (2, 3);\n";
+    fs::write(directory.path().join("join.sql"), script).unwrap();
+    let args = ["check", "join.sql", "--target", "sqlite@3.30.1", "--against", "sqlite", "--out", "out"];
+    assert_eq!(run(dissent(directory.path()).args(args)).code, Some(1));
+    let finding = only_finding(&directory.path().join("out"));
+    // With time enough on any machine.
+    let said = run(dissent(directory.path()).args(["reduce", "--time", "100s"]).arg(&finding));
+    assert_eq!(said.code, Some(1), "{}\n{}", said.stdout, said.stderr);
+    let report = fs::read_to_string(finding.join("report.md")).unwrap();
+    for part in [
+        "**Wrong:** 3.30.1, as ",
+        "**Changed:** in 3.",
+        ", or after 3.30.1",
+        "**Cause:** vanishes with `.testctrl optimizations 0x00002000` (SimplifyJoin off)",
+    ] {
+        assert!(report.contains(part), "{part}: {report}");
+    }
 }
 
 #[test]
@@ -89,6 +124,26 @@ fn what_cannot_be_compared_is_refused() {
     assert_ne!(text, foreign);
     fs::write(&path, foreign).unwrap();
     run(dissent(directory.path()).arg("replay").arg(&path)).refused_with("on the command line");
+
+    // One that cannot be checked takes nothing from the others.
+    let recheck = || run(dissent(directory.path()).args(["findings", "--recheck", "out"]));
+    let said = recheck();
+    assert_eq!(said.code, Some(2), "{}\n{}", said.stdout, said.stderr);
+    assert!(
+        said.stdout.contains("cannot be checked: ") && said.stdout.contains(" 1 not checked"),
+        "{}",
+        said.stdout
+    );
+    let beside = path.parent().unwrap().with_file_name("versions-changed-beside");
+    fs::create_dir(&beside).unwrap();
+    fs::write(beside.join("finding.json"), &text).unwrap();
+    let said = recheck();
+    assert_eq!(said.code, Some(1), "{}\n{}", said.stdout, said.stderr);
+    assert!(
+        said.stdout.contains("2 bugs: 0 new, 1 still failing, 0 fixed, 0 unclear, 1 not checked"),
+        "{}",
+        said.stdout
+    );
 }
 
 #[test]

@@ -22,25 +22,37 @@ impl Baseline {
         Some(Baseline { name, place: baseline.place.clone() })
     }
 
-    /// A process in which forms of a finding are checked.
-    pub fn ask(&self, finding: &Finding) -> Asked {
+    /// A process in which forms of a finding are checked, of whose setup so many statements may fail.
+    pub fn ask(&self, finding: &Finding, failures_allowed: usize) -> Asked {
         let class = finding.evidence.class;
         let checker = Checker::new(self.place.clone(), finding.origin, class);
-        Asked { name: self.name.clone(), class, checker }
+        Asked { name: self.name.clone(), class, failures_allowed, checker }
     }
 }
 
 /// A baseline that is asked about one finding.
 pub struct Asked {
-    pub name: String,
+    name: String,
     class: Class,
+    failures_allowed: usize,
     checker: Checker,
 }
 
 impl Asked {
-    /// Whether the baseline fails in the same way.
-    pub fn shows(&mut self, case: &TestCase) -> anyhow::Result<bool> {
-        let answer = self.checker.check(case)?;
-        Ok(matches!(answer, Answer::Fails { evidence, .. } if evidence.class.grade() == self.class.grade()))
+    /// The finding as one that the baseline shows.
+    pub fn mark(&self, mut finding: Finding) -> Finding {
+        finding.triage.also_on = Some(self.name.clone());
+        finding
+    }
+
+    /// Whether the baseline fails in the same way; none if it cannot run what the case needs.
+    pub fn shows(&mut self, case: &TestCase) -> anyhow::Result<Option<bool>> {
+        Ok(match self.checker.check(case)? {
+            Answer::Fails { evidence, .. } => Some(evidence.class.grade() == self.class.grade()),
+            Answer::Holds { setup_failures } => {
+                (setup_failures.len() <= self.failures_allowed).then_some(false)
+            }
+            Answer::CannotTell { .. } => None,
+        })
     }
 }

@@ -1,5 +1,7 @@
 //! What else can be said of a difference between two versions: which of them is wrong.
 
+use std::time::Instant;
+
 use dissent_core::database::Database;
 use dissent_core::finding::{Class, Finding, WrongVersion};
 use dissent_core::oracle::{self, Given};
@@ -14,7 +16,7 @@ use crate::tested::are_foreign;
 const MOST_QUESTIONS: usize = 100;
 
 impl Job<'_> {
-    /// Adds that to a finding that compares two versions.
+    /// Adds that to a finding that compares two versions, as far as the time goes that a reduction may take.
     pub(super) fn explain_change(&self, finding: &mut Finding) -> anyhow::Result<()> {
         let wrong = self.wrong_version(finding)?;
         finding.triage.against.iter_mut().for_each(|against| against.wrong.clone_from(&wrong));
@@ -34,7 +36,11 @@ impl Job<'_> {
         }
         let [mut here, mut there] =
             [here, there].map(|place| Checker::new(place, finding.origin, Class::WrongRows));
+        let deadline = Instant::now() + self.allowance.time;
         for question in self.questions(&finding.case, query) {
+            if Instant::now() >= deadline {
+                break;
+            }
             let [here, there] = [is_wrong(&mut here, &question)?, is_wrong(&mut there, &question)?];
             let version = match (here, there) {
                 (Some(true), Some(false)) => &finding.engine_version,

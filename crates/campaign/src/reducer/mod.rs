@@ -30,6 +30,8 @@ use crate::tested::Tested;
 pub enum Reduced {
     /// It fails in the same way in a new process, and this is the smallest form found.
     Confirmed(Box<Finding>),
+    /// The baseline shows it, too. It is marked, and not reduced yet: what is new comes first.
+    Old(Box<Finding>),
     /// It does not, and this is why.
     Unstable(String),
 }
@@ -88,22 +90,35 @@ impl Job<'_> {
             Err(why) => return Ok(Reduced::Unstable(why)),
         };
         checker.allow_setup_failures(confirmed.failures_allowed);
-        let mut old = self.baseline.as_ref().map(|baseline| baseline.ask(finding));
-        let also_on = match &mut old {
-            Some(old) => old.shows(&confirmed.case)?.then(|| old.name.clone()),
-            None => None,
-        };
+        // Of what is marked, the baseline was asked before.
+        let baseline = self.baseline.as_ref().filter(|_| finding.triage.also_on.is_none());
+        let mut old = baseline.map(|baseline| baseline.ask(finding, confirmed.failures_allowed));
+        let mut is_new = false;
+        if let Some(old) = &mut old {
+            let shown = old.shows(&confirmed.case)?;
+            if shown == Some(true) {
+                return Ok(Reduced::Old(Box::new(old.mark(finding.clone()))));
+            }
+            is_new = shown == Some(false);
+        }
         // What is new stays new while it gets smaller.
-        old = old.filter(|_| also_on.is_none());
-        let mut smaller = self.shrink(finding, confirmed, started, checker, &mut old, watcher)?;
-        smaller.triage.also_on = also_on;
+        let kept_new = old.as_mut().filter(|_| is_new);
+        let mut smaller = self.shrink(finding, confirmed, started, checker, kept_new, watcher)?;
+        // What the baseline could not run may be gone.
+        if let Some(old) = old.as_mut().filter(|_| !is_new)
+            && old.shows(&smaller.case)? == Some(true)
+        {
+            smaller = old.mark(smaller);
+        }
         let restated = self.restate(&smaller, checker)?;
         smaller.triage.signature = Some(match &restated {
             Some((case, evidence)) => triage::signature(case, evidence),
             None => triage::signature(&smaller.case, &smaller.evidence),
         });
         self.explain_change(&mut smaller)?;
-        self.localise(&mut smaller, checker, watcher)?;
+        if smaller.triage.also_on.is_none() {
+            self.localise(&mut smaller, checker, watcher)?;
+        }
         smaller.triage.with_defaults = self.with_defaults(&smaller, checker)?;
         if let Some(note) = &mut smaller.triage.reduction {
             // A clock tells no more than that.
@@ -161,7 +176,7 @@ impl Job<'_> {
         confirmed: Confirmed,
         started: Instant,
         checker: &mut Checker,
-        old: &mut Option<Asked>,
+        mut old: Option<&mut Asked>,
         watcher: &mut dyn Watcher,
     ) -> anyhow::Result<Finding> {
         let deadline = started + self.allowance.time;
@@ -180,8 +195,8 @@ impl Job<'_> {
                     if triage::is_same_failure(&evidence, &finding.evidence)
                         && setup_failures.len() <= confirmed.failures_allowed =>
                 {
-                    if let Some(old) = old
-                        && old.shows(candidate).map_err(trouble)?
+                    if let Some(old) = &mut old
+                        && old.shows(candidate).map_err(trouble)? != Some(false)
                     {
                         return Ok(false);
                     }

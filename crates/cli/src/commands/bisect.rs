@@ -90,7 +90,7 @@ fn of_campaign(args: &BisectArgs) -> anyhow::Result<u8> {
     for bug in &bugs {
         let signature = bug.signature.as_ref().map(ToString::to_string);
         let name = bug.known.as_deref().or(signature.as_deref()).unwrap_or("not reduced");
-        let versions = bug.versions.as_deref().unwrap_or("not dated");
+        let versions = bug.versions().unwrap_or_else(|| "not dated".to_string());
         writeln!(out, "{:<28} seen {:>5}  {versions:<18}  {name}", bug.id, bug.count)?;
     }
     writeln!(

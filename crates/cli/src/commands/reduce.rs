@@ -67,7 +67,7 @@ fn reduce_one(
     let reduced = reduce(&finding, &tested, allowance, &mut Shrinking { before, dialect: &dialect, line })
         .with_context(|| format!("cannot reduce {}", directory.display()))?;
     let reduced = match reduced {
-        Reduced::Confirmed(reduced) => reduced,
+        Reduced::Confirmed(reduced) | Reduced::Old(reduced) => reduced,
         Reduced::Unstable(why) => return Ok(Err(why)),
     };
     record::rewrite(directory, &reduced, &dialect)?;

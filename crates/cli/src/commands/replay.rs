@@ -44,10 +44,14 @@ pub fn run(args: ReplayArgs) -> anyhow::Result<u8> {
     if let Some(baseline) = args.baseline.as_deref().filter(|_| code == crate::FOUND) {
         let against = args.against.as_deref();
         let old = obtain_for(&finding, Some(baseline), against, &args.limits, &mut LiveLine::new())?;
-        let also = judge(&replay(&finding, &old)?, &finding, &mut String::new()) == crate::FOUND;
-        let told = if also { "not new: it also fails on" } else { "new: it does not fail on" };
+        let also = replay(&finding, &old)?.still_fails();
+        let (told, new) = match also {
+            Some(true) => ("not new: it also fails on", crate::NOTHING_FOUND),
+            Some(false) => ("new: it does not fail on", crate::FOUND),
+            None => ("cannot tell whether it is new: it cannot be checked on", crate::TROUBLE),
+        };
         let _ = writeln!(out, "{told} {} (version {})", old.target, old.engine_version);
-        code = if also { crate::NOTHING_FOUND } else { code };
+        code = new;
     }
     std::io::stdout().write_all(plain(&out).as_bytes())?;
     Ok(code)

@@ -175,8 +175,7 @@ impl<'a> Confinement<'a> {
             let mut words = assignment.iter().skip_while(|sign| sign.is("session") || sign.is("local"));
             let name = words.next().and_then(|sign| sign.word()).unwrap_or("SET of no setting");
             let own = name.starts_with('@') && !name.starts_with("@@");
-            let varied = self.dialect.settings.iter().chain(&self.dialect.initial_settings);
-            let known = varied.into_iter().any(|setting| setting.name.eq_ignore_ascii_case(name));
+            let known = self.dialect.varies(name);
             let assigned = matches!(words.next(), Some(Sign::Other(sign)) if sign == "=" || sign == ":=")
                 || assignment.get(1).is_some_and(|sign| sign.is("to"));
             (!assigned || !(own || known)).then(|| {

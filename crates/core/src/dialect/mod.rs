@@ -536,6 +536,12 @@ impl Dialect {
         self.table_options.iter().find(|option| is_of_form(written, &option.name, "{columns}"))
     }
 
+    /// Whether a hunt may change a setting, on which no answer may depend.
+    pub fn varies(&self, setting: &str) -> bool {
+        let all = self.settings.iter().chain(&self.initial_settings);
+        all.into_iter().any(|known| known.name.eq_ignore_ascii_case(setting))
+    }
+
     /// Whether what is written behind a table's columns divides it into partitions.
     pub fn is_partitioning(&self, written: &str) -> bool {
         self.partitions.iter().any(|way| is_of_form(written, &way.form, "{column}"))

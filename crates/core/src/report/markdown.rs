@@ -52,28 +52,33 @@ fn versions(finding: &Finding, dialect: &Dialect) -> String {
     if let Some(baseline) = &finding.triage.also_on {
         let _ = writeln!(out, "**Also on the baseline:** {}", one_line(baseline));
     }
-    if let Some(against) = &finding.triage.against {
-        out += &compared(finding, against, dialect);
-        return out.trim_end().replace('\n', "  \n") + "\n";
-    }
-    if let Some(history) = &finding.triage.history {
-        let _ = writeln!(out, "**Affected:** {}", super::history(history));
+    match (&finding.triage.against, &finding.triage.history) {
+        (Some(against), _) => out += &compared(finding, against, dialect),
+        (None, Some(history)) => {
+            let _ = writeln!(out, "**Affected:** {}", super::history(history));
+        }
+        (None, None) => {}
     }
     if let Some(cause) = super::cause(finding, dialect).filter(|_| finding.triage.cause.is_some()) {
         let _ = writeln!(out, "**Cause:** {cause}");
     }
-    let newest = match (&finding.triage.newest, &finding.triage.history) {
+    if finding.triage.against.is_none()
+        && let Some(newest) = newest(finding)
+    {
+        let _ = writeln!(out, "**Also on the newest version:** {newest}");
+    }
+    // Two spaces at the end of a line keep the next one on a line of its own.
+    out.trim_end().replace('\n', "  \n") + "\n"
+}
+
+fn newest(finding: &Finding) -> Option<String> {
+    match (&finding.triage.newest, &finding.triage.history) {
         (Some(newest), _) if newest.fails => Some(format!("yes ({})", newest.version)),
         (Some(newest), _) => Some(format!("no ({})", newest.version)),
         (None, Some(History { first_good: Some(good), .. })) => Some(format!("no, good since {good}")),
         (None, Some(history)) => Some(format!("yes ({})", history.last_bad)),
         (None, None) => None,
-    };
-    if let Some(newest) = newest {
-        let _ = writeln!(out, "**Also on the newest version:** {newest}");
     }
-    // Two spaces at the end of a line keep the next one on a line of its own.
-    out.trim_end().replace('\n', "  \n") + "\n"
 }
 
 /// The other version, which of the two is wrong, and between which versions the answer changed.

@@ -2,8 +2,8 @@ use super::*;
 use crate::dialect::Dialect;
 use crate::engine::{ErrorClass, Rows, SqlError};
 use crate::finding::{
-    Arm, ArmOutcome, Class, Evidence, FINDING_FORMAT, Failure, Finding, History, Origin, ReductionNote, Side,
-    Signature,
+    Against, Arm, ArmOutcome, Cause, Class, Evidence, FINDING_FORMAT, Failure, Finding, History, Origin,
+    ReductionNote, Side, Signature, Switch, WrongVersion,
 };
 use crate::sql::{BinaryOp, Expr, Statement, Value};
 use crate::subject::{Subject, TestCase};
@@ -72,6 +72,40 @@ fn repro_of_wrong_rows() {
 #[test]
 fn report_of_wrong_rows() {
     insta::assert_snapshot!(report(&wrong_rows(), &sqlite()));
+}
+
+#[test]
+fn a_change_is_reported_with_its_versions_and_its_cause() {
+    let mut finding = wrong_rows();
+    finding.triage.against = Some(Against {
+        target: "sqlite".to_string(),
+        engine: None,
+        engine_version: "3.54.1".to_string(),
+        wrong: Some(WrongVersion { engine_version: "3.30.1".to_string(), oracle: "norec".to_string() }),
+    });
+    let switch = Switch::Setting {
+        name: "automatic_index".to_string(),
+        value: "0".to_string(),
+        sql: "PRAGMA automatic_index = 0".to_string(),
+    };
+    finding.triage.cause = Some(Cause { switches: vec![switch], complete: true, ..Cause::default() });
+    // As it is dated: versions fail that answer otherwise than the other one does.
+    finding.triage.history = Some(History {
+        first_bad: "3.8.6".to_string(),
+        last_bad: "3.31.1".to_string(),
+        first_good: Some("3.33.0".to_string()),
+        ..History::default()
+    });
+    let report = report(&finding, &sqlite());
+    for line in [
+        "**Compared with:** SQLite 3.54.1  \n",
+        "**Wrong:** 3.30.1, as norec shows there alone  \n",
+        "**Changed:** in 3.33.0, or after 3.31.1  \n",
+        "**Cause:** vanishes with `PRAGMA automatic_index = 0`\n",
+    ] {
+        assert!(report.contains(line), "{line}\n{report}");
+    }
+    assert!(!report.contains("**Affected:**") && !report.contains("newest version"), "{report}");
 }
 
 fn crash() -> Finding {

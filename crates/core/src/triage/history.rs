@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::dialect::Version;
 use crate::finding::History;
 
 /// What a version does with a finding.
@@ -89,6 +90,46 @@ impl Chronicle {
     }
 }
 
+/// `3.24.0..3.31.0`: the first version that fails, and the first after it that does not.
+pub fn span(history: &History) -> String {
+    // Where the next version could not tell, the last one that fails has to do.
+    let until = match &history.first_good {
+        Some(good) => good.clone(),
+        None => format!("={}", history.last_bad),
+    };
+    format!("{}..{until}", history.first_bad)
+}
+
+/// Whether one bug cannot have both histories: it appeared or vanished between other versions. Each says only as much
+/// as the versions that were checked, which differ from machine to machine.
+pub fn contradict(one: &History, other: &History) -> bool {
+    span(one) != span(other) && (are_apart(came(one), came(other)) || are_apart(went(one), went(other)))
+}
+
+/// Whether a version is known that does not have the bug: otherwise it is not known to have come or gone at all.
+pub fn has_an_end(history: &History) -> bool {
+    history.last_good.is_some() || history.first_good.is_some()
+}
+
+/// After the first of these versions, and in the second or before; either may not be known.
+type Between<'h> = (Option<&'h String>, Option<&'h String>);
+
+fn came(history: &History) -> Between<'_> {
+    (history.last_good.as_ref(), Some(&history.first_bad))
+}
+
+fn went(history: &History) -> Between<'_> {
+    (Some(&history.last_bad), history.first_good.as_ref())
+}
+
+fn are_apart(one: Between, other: Between) -> bool {
+    let is_before = |(_, until): Between, (after, _): Between| match (until, after) {
+        (Some(until), Some(after)) => Version::parse(until) <= Version::parse(after),
+        _ => false,
+    };
+    is_before(one, other) || is_before(other, one)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -163,6 +204,38 @@ mod tests {
             chronicle.note(at, status);
         }
         assert_eq!(chronicle.edges(), [0, 2, 3, 5, 6, 8]);
+    }
+
+    /// What a machine with these versions says of a bug that came in 3 and went in 7.
+    fn seen_with(installed: &[usize]) -> History {
+        let truth = statuses("gggbbbbggg");
+        let mut chronicle = Chronicle::new(installed.len());
+        installed.iter().enumerate().for_each(|(at, version)| chronicle.note(at, truth[*version]));
+        chronicle.history(&installed.iter().map(|version| NAMES[*version]).collect::<Vec<_>>()).unwrap()
+    }
+
+    #[test]
+    fn machines_with_different_versions_do_not_contradict_each_other() {
+        let installed: [&[usize]; 6] =
+            [&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9], &[4], &[0, 5, 9], &[5, 6, 7], &[2, 3], &[1, 4, 8]];
+        for one in installed {
+            for other in installed {
+                assert!(!contradict(&seen_with(one), &seen_with(other)), "{one:?} {other:?}");
+            }
+        }
+        assert_ne!(span(&seen_with(&[4])), span(&seen_with(&[5, 6, 7])));
+    }
+
+    #[test]
+    fn what_came_or_went_at_another_time_contradicts() {
+        let history = |truth| search(statuses(truth), 5).0.unwrap();
+        let one = history("gggbbbbggg");
+        assert!(!contradict(&one, &one));
+        for other in ["ggggbbbggg", "gggbbbbbgg", "bbbbbbbggg", "gggbbbbbbb"] {
+            assert!(contradict(&one, &history(other)) && contradict(&history(other), &one), "{other}");
+        }
+        // A version that cannot tell leaves both open.
+        assert!(!contradict(&one, &history("gguubbbggg")));
     }
 
     #[test]

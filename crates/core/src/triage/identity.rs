@@ -7,6 +7,7 @@
 
 use std::collections::BTreeSet;
 
+use super::history::{contradict, has_an_end, span};
 use super::signature::STORAGE;
 use crate::finding::{Cause, Finding, History, Signature};
 use crate::oracle::joinequiv::ANY_JOIN;
@@ -38,22 +39,12 @@ fn settle_joins(all: &mut [Option<Identity>]) {
         let mut telling = identity.telling.clone();
         let outer = telling.as_mut().is_some_and(|telling| telling.insert("left-join".to_string()));
         let says_so = |other: &Identity| {
-            !other.any_join && other.versions == identity.versions && other.telling == telling
+            !other.any_join && other.versions() == identity.versions() && other.telling == telling
         };
         if outer && all.iter().flatten().any(says_so) {
             all[at].as_mut().into_iter().for_each(|identity| identity.telling = telling.clone());
         }
     }
-}
-
-/// `3.24.0..3.31.0`: the first version that fails, and the first after it that does not.
-pub fn span(history: &History) -> String {
-    // Where the next version could not tell, the last one that fails has to do.
-    let until = match &history.first_good {
-        Some(good) => good.clone(),
-        None => format!("={}", history.last_bad),
-    };
-    format!("{}..{until}", history.first_bad)
 }
 
 /// What decides which bug a reduced finding is.
@@ -65,7 +56,7 @@ pub struct Identity {
     /// Whether all settings were tried.
     tried: bool,
     /// The versions that have it, if they are known.
-    versions: Option<String>,
+    history: Option<History>,
     /// The features that are not left to chance; none if only the same signature is the same bug.
     telling: Option<BTreeSet<String>>,
     any_join: bool,
@@ -75,18 +66,17 @@ impl Identity {
     /// That of a finding; none before it is reduced.
     pub fn of(finding: &Finding) -> Option<Identity> {
         let signature = finding.triage.signature.as_ref()?;
-        let versions = finding.triage.history.as_ref().map(span);
-        Some(Identity::new(signature, finding.triage.cause.as_ref(), versions.as_deref()))
+        Some(Identity::new(signature, finding.triage.cause.as_ref(), finding.triage.history.as_ref()))
     }
 
     /// The same from its parts.
-    pub fn new(signature: &Signature, cause: Option<&Cause>, versions: Option<&str>) -> Identity {
+    pub fn new(signature: &Signature, cause: Option<&Cause>, history: Option<&History>) -> Identity {
         let words = features_of(signature);
         let any_join = words.as_ref().is_some_and(|words| words.contains(ANY_JOIN));
         Identity {
             settings: cause.and_then(Cause::settings),
             tried: cause.is_some_and(|cause| cause.complete),
-            versions: versions.map(str::to_string),
+            history: history.cloned(),
             telling: words.map(telling),
             any_join,
             signature: signature.clone(),
@@ -110,11 +100,13 @@ impl Identity {
         }
     }
 
-    /// Whether they fail in the same versions, where both are dated. What a version makes of a table that is stored
-    /// wrongly differs from version to version.
+    /// Whether one bug may have failed in the versions of both, where both are dated. What a version makes of a table that
+    /// is stored wrongly differs from version to version.
     fn may_share_versions(&self, other: &Identity) -> bool {
-        match (&self.versions, &other.versions) {
-            (Some(one), Some(two)) => one == two || self.is_stored_wrongly() && other.is_stored_wrongly(),
+        match (&self.history, &other.history) {
+            (Some(one), Some(two)) => {
+                !contradict(one, two) || self.is_stored_wrongly() && other.is_stored_wrongly()
+            }
             _ => true,
         }
     }
@@ -127,6 +119,10 @@ impl Identity {
     /// Fails alike, and the features of one are among those of the other.
     fn resembles(&self, other: &Identity) -> bool {
         match (&self.telling, &other.telling) {
+            // Nothing tells: without versions, this would be among the features of everything.
+            (Some(one), Some(two)) if one.is_empty() || two.is_empty() => {
+                self.is_dated_like(other) || self.signature == other.signature
+            }
             (Some(one), Some(two)) => one.is_subset(two) || two.is_subset(one),
             (None, None) => {
                 let (one, two) = (&self.signature, &other.signature);
@@ -139,16 +135,33 @@ impl Identity {
 
     /// Has the same features, of which less count where the versions are known to be the same.
     fn looks_like(&self, other: &Identity) -> bool {
-        let dated = self.versions.is_some() && other.versions.is_some();
         match (&self.telling, &other.telling) {
-            (Some(one), Some(two)) if dated => one == two,
+            (Some(one), Some(two)) if self.is_dated_like(other) => one == two,
             _ => self.signature == other.signature,
         }
     }
 
+    /// Whether they came and went together, as far as versions were checked. That is not enough if features tell nothing
+    /// and every version that was checked fails.
+    fn is_dated_like(&self, other: &Identity) -> bool {
+        let tells =
+            |identity: &Identity| identity.telling.as_ref().is_some_and(|telling| !telling.is_empty());
+        match (&self.history, &other.history) {
+            (Some(one), Some(two)) => {
+                let together = span(one) == span(two) && (tells(self) && tells(other) || has_an_end(one));
+                together || self.is_stored_wrongly() && other.is_stored_wrongly()
+            }
+            _ => false,
+        }
+    }
+
+    fn versions(&self) -> Option<String> {
+        self.history.as_ref().map(span)
+    }
+
     fn name(&self) -> String {
         let settings = self.settings.as_ref().map(|settings| format!(" [{}]", settings.join(", ")));
-        let versions = self.versions.as_ref().map(|versions| format!(" ({versions})"));
+        let versions = self.versions().map(|versions| format!(" ({versions})"));
         format!("{}{}{}", self.signature, settings.unwrap_or_default(), versions.unwrap_or_default())
     }
 }
@@ -220,10 +233,18 @@ mod tests {
         }
     }
 
+    /// Found on 3.30.1, where every version was checked.
     fn finding(text: &str, first_bad: &str, first_good: Option<&str>) -> Finding {
+        const ALL: &[&str] =
+            &["3.8.5", "3.8.6", "3.9.2", "3.23.0", "3.24.0", "3.30.1", "3.31.0", "3.32.0", "3.36.0"];
+        let before = |version: &str| {
+            let at = ALL.iter().position(|known| *known == version).unwrap();
+            ALL[at - 1].to_string()
+        };
         let history = History {
+            last_good: Some(before(first_bad)),
             first_bad: first_bad.to_string(),
-            last_bad: "3.30.1".to_string(),
+            last_bad: first_good.map_or_else(|| "3.36.0".to_string(), before),
             first_good: first_good.map(str::to_string),
             ..History::default()
         };
@@ -265,7 +286,7 @@ mod tests {
             [
                 "wrong-result: compare left-join (3.24.0..3.31.0)",
                 "wrong-result: compare left-join (3.24.0..3.32.0)",
-                "wrong-result: compare left-join (3.24.0..=3.30.1)",
+                "wrong-result: compare left-join (3.24.0..=3.36.0)",
             ]
         );
     }
@@ -339,7 +360,46 @@ mod tests {
         assert_eq!(names[0], names[1]);
         let different: BTreeSet<&String> = names.iter().collect();
         assert_eq!(different.len(), 5, "{names:?}");
-        assert_eq!(names[0], "wrong-result: compare left-join [off=a] (3.24.0..=3.30.1)");
+        assert_eq!(names[0], "wrong-result: compare left-join [off=a] (3.24.0..=3.36.0)");
+    }
+
+    #[test]
+    fn features_that_say_nothing_swallow_no_other_bug() {
+        let same = |one: &Finding, two: &Finding| {
+            let [one, two] = [one, two].map(|finding| Identity::of(finding).unwrap());
+            assert_eq!(one.is_same_bug(&two), two.is_same_bug(&one));
+            one.is_same_bug(&two)
+        };
+        let dated = ["wrong-result: compare", "wrong-result: compare window"].map(|text| cured(text, "a"));
+        assert!(same(&dated[0], &dated[1]));
+        let [plain, window] = dated.map(|mut finding| {
+            finding.triage.history = None;
+            finding
+        });
+        assert!(!same(&plain, &window) && same(&plain, &plain));
+        // One version that fails, and no other, dates nothing.
+        let only_here = |finding: &Finding| {
+            let version = || "3.30.1".to_string();
+            let history = History { first_bad: version(), last_bad: version(), ..History::default() };
+            let mut finding = finding.clone();
+            finding.triage.history = Some(history);
+            finding
+        };
+        assert!(!same(&only_here(&plain), &only_here(&window)));
+    }
+
+    #[test]
+    fn a_machine_with_other_versions_finds_the_same_bug() {
+        let all = finding("wrong-result: compare left-join", "3.24.0", Some("3.31.0"));
+        let mut few = all.clone();
+        few.triage.history = Some(History {
+            first_bad: "3.30.1".to_string(),
+            last_bad: "3.30.1".to_string(),
+            first_good: Some("3.36.0".to_string()),
+            ..History::default()
+        });
+        let names = names(&[all.clone(), few]);
+        assert_eq!(names[0], names[1]);
     }
 
     #[test]

@@ -161,14 +161,13 @@ impl Known {
             && self.message.as_ref().is_none_or(|part| says(finding, part))
     }
 
-    /// A finding that no switch was tried on yet may have the cause.
+    /// A finding on which not every switch was tried may have the cause, if none was found.
     fn is_cured_alike(&self, finding: &Finding) -> bool {
-        self.cause.is_empty()
-            || finding
-                .triage
-                .cause
-                .as_ref()
-                .is_none_or(|cause| cause.settings().is_some_and(|own| own == self.cause))
+        let may_be_it = |cause: &Cause| match cause.settings() {
+            Some(own) => own == self.cause,
+            None => !cause.complete && cause.switches.is_empty(),
+        };
+        self.cause.is_empty() || finding.triage.cause.as_ref().is_none_or(may_be_it)
     }
 }
 
@@ -187,7 +186,7 @@ pub fn explains(known: &Signature, finding: &Finding) -> bool {
 mod tests {
     use super::*;
     use crate::engine::{ErrorClass, SqlError};
-    use crate::finding::{Class, Evidence, FINDING_FORMAT, Failure, Origin};
+    use crate::finding::{Class, Evidence, FINDING_FORMAT, Failure, Origin, Switch};
     use crate::sql::*;
     use crate::subject::{Subject, TestCase};
 
@@ -295,6 +294,24 @@ mod tests {
         assert!(restated.marks(&put_to_another));
         let spoken = Known { message: Some("oh dear".to_string()), ..known() };
         assert!(!spoken.marks(&more));
+    }
+
+    #[test]
+    fn a_search_for_the_cause_that_was_broken_off_contradicts_no_entry() {
+        let entry = Known { cause: vec!["off='a'".to_string()], ..known() };
+        let searched = |value: Option<&str>, complete| {
+            let setting = |value: &str| Switch::Setting {
+                name: "off".into(),
+                value: value.to_string(),
+                sql: String::new(),
+            };
+            let mut found = finding(rows_compared(), Class::WrongRows);
+            let switches = value.map(setting).into_iter().collect();
+            found.triage.cause = Some(Cause { switches, complete, ..Cause::default() });
+            entry.marks(&found)
+        };
+        assert!(searched(Some("'a'"), true) && searched(Some("'a'"), false) && searched(None, false));
+        assert!(!searched(None, true) && !searched(Some("'b'"), false));
     }
 
     #[test]

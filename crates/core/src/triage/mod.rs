@@ -8,7 +8,7 @@ mod signature;
 mod switches;
 
 pub use cause::{Outcome, find_cause};
-pub use history::{Chronicle, Status};
-pub use identity::{Identity, causes, span};
+pub use history::{Chronicle, Status, span};
+pub use identity::{Identity, causes};
 pub use signature::{features, is_same_failure, signature};
 pub use switches::parts as parts_of_value;

@@ -4,7 +4,7 @@ use dissent_core::finding::{Class, Verdict};
 use dissent_core::sql::{OnConflict, Statement};
 use dissent_core::subject::{Subject, TestCase};
 
-use super::again::assert_agreement;
+use super::again::{assert_agreement, assert_agreement_of};
 use super::common::{
     Fixture, assert_passes, assert_reported, assert_skipped, cases, check, evidence, over, query, sql,
 };
@@ -132,8 +132,35 @@ fn a_difference_names_the_statements_that_were_undone() {
 
 #[test]
 fn engines_agree_with_themselves() {
-    // MariaDB has too many tables that are not transactional to agree so often.
     for (target, quick) in [("sqlite", 3000), ("postgres", 300), ("duckdb", 420)] {
         assert_agreement(target, "atomic", cases(quick));
+    }
+}
+
+/// With all their tables, most changes would be to some that are not transactional.
+#[test]
+fn mysql_and_mariadb_agree_with_themselves_over_transactional_tables() {
+    for target in ["mariadb", "mysql"] {
+        let Some(mut fixture) = Fixture::open(target) else { continue };
+        fixture.dialect.table_options.retain(|option| option.transactional);
+        assert_agreement_of(fixture, target, "atomic", cases(800));
+    }
+}
+
+#[test]
+fn mysql_and_mariadb_undo_in_every_way() {
+    for target in ["mariadb", "mysql"] {
+        let Some(mut server) = Fixture::open(target) else { continue };
+        for (by, change) in [
+            ("rollback", "DELETE FROM t0"),
+            ("savepoint", "UPDATE t0 SET c1 = 'z'"),
+            ("failure", "INSERT INTO t0 VALUES (3, 'c'), (3, 'd')"),
+        ] {
+            let mut subject = Subject::new("atomic", server.query("SELECT c1 FROM t0 WHERE c0 > 1"));
+            subject.tests.extend(server.sql(change));
+            let setup = server.sql(SETUP);
+            let case = TestCase { setup, subject: subject.with_choice("by", by) };
+            assert_passes(server.check(&case));
+        }
     }
 }

@@ -14,7 +14,8 @@
 //! Conditions (SOUNDNESS 15):
 //! - The result does not depend on the order of rows, as for [`index`](super::index): rows may be stored in another order.
 //! - A way that the engine refuses says nothing.
-//! - Nothing that ends with a session is there: no temporary table or view.
+//! - Nothing that ends with a session is there: no temporary table or view and, where the database is opened again, no
+//!   setting that answers may depend on.
 //! - No answer depends on the number of a row, which VACUUM may give anew.
 //! - What another version answers is compared under the conditions of [`versions`], and is a change.
 
@@ -84,6 +85,9 @@ impl Oracle for Roundtrip {
         if session.database().state().tables.iter().any(|table| table.temporary) {
             return Ok(Verdict::skip("temporary table"));
         }
+        if way == REOPEN && makes_settings(session) {
+            return Ok(Verdict::skip("setting that ends with the session"));
+        }
         if reads_addresses(subject, session) {
             return Ok(Verdict::skip("query that reads row addresses"));
         }
@@ -126,6 +130,18 @@ fn ways(dialect: &Dialect) -> Vec<Name> {
         ways.push(REOPEN.into());
     }
     ways
+}
+
+/// Whether the setup made a setting that is not in the database, and that answers may depend on.
+fn makes_settings(session: &Session) -> bool {
+    let dialect = session.dialect();
+    session.database().setup().iter().any(|statement| match statement {
+        Statement::Set { name, .. } => !dialect.varies(name),
+        Statement::Raw(text) => {
+            text.split_whitespace().next().is_some_and(|word| word.eq_ignore_ascii_case("PRAGMA"))
+        }
+        _ => false,
+    })
 }
 
 fn reads_addresses(subject: &Subject, session: &Session) -> bool {
