@@ -1,7 +1,7 @@
 -- title: A LEFT JOIN in a view is made an inner join by NOT (… IS FALSE)
 -- link: https://www.sqlite.org/src/tktview?name=a976c487d1
 -- fails: sqlite@3.29.0
--- uncaught: fails on 3.30.0 only
+-- uncaught: only 3.30.0 has it, of which there is no package; 3.29.0 and 3.30.1 answer rightly
 
 CREATE TABLE maybe(flag);
 CREATE TABLE always(id);

@@ -34,6 +34,12 @@ impl Database {
         self.failed.contains(&at)
     }
 
+    /// The statements of the setup that did what they say: without those that failed.
+    pub fn built(&self) -> impl DoubleEndedIterator<Item = &Statement> + Clone {
+        let built = self.setup.iter().enumerate().filter(|(at, _)| !self.has_failed(*at));
+        built.map(|(_, statement)| statement)
+    }
+
     /// Its tables, columns, views and indexes.
     pub fn state(&self) -> &State {
         &self.state

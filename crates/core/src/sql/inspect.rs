@@ -54,6 +54,20 @@ pub fn orders_every_column(query: &Query) -> bool {
     })
 }
 
+/// A key that may be another name for an item, or be made of one.
+pub fn names_alias(key: &Expr, items: &[SelectItem]) -> bool {
+    let is_alias = |name: &Name| {
+        items.iter().any(|item| match item {
+            SelectItem::Expr { alias: Some(alias), .. } => alias.eq_ignore_ascii_case(name),
+            _ => false,
+        })
+    };
+    any_expr(
+        key,
+        |inner| matches!(inner, Expr::Column(ColumnRef { table: None, column }) if is_alias(column)),
+    )
+}
+
 /// An aggregate of this query, not of a subquery.
 pub fn has_aggregate(expr: &Expr) -> bool {
     any_of_this_query(expr, &|expr| matches!(expr, Expr::Aggregate(_)))

@@ -284,7 +284,7 @@ pub fn assert_reported(mut with_bug: Fixture, case: &TestCase) -> Evidence {
     found
 }
 
-/// How many cases a property is tried on: `DISSENT_CASES`, or what is quick enough for every run.
+/// How many cases, or checks, a property is tried on: `DISSENT_CASES`, or what is quick enough for every run.
 pub fn cases(quick: u64) -> u64 {
     std::env::var("DISSENT_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(quick)
 }

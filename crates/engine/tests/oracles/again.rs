@@ -7,7 +7,8 @@ use dissent_core::subject::{Subject, TestCase};
 use dissent_core::{oracle, report};
 
 use super::common::{
-    self, Counting, Fixture, assert_skipped, evidence, failed, over, query, rows, sql, without_last_row,
+    self, Counting, Fixture, assert_skipped, cases, evidence, failed, over, query, rows, sql,
+    without_last_row,
 };
 
 /// c0 and c1 are whole numbers, c2 text that folds, c3 floats.
@@ -174,24 +175,27 @@ fn what_is_changed_is_changed_back() {
     }
 }
 
-/// Subjects of one oracle on an engine that agrees with itself: most are compared, and with rows.
+/// Checks of one oracle on an engine that agrees with itself, so many that pass: most subjects are compared, and with rows.
 #[track_caller]
-pub fn assert_agreement(target: &str, name: &str, cases: u64) {
+pub fn assert_agreement(target: &str, name: &str, quick: u64) {
     if let Some(fixture) = Fixture::open(target) {
-        assert_agreement_of(fixture, target, name, cases);
+        assert_agreement_of(fixture, target, name, quick);
     }
 }
 
 /// The same of an engine that is open.
 #[track_caller]
-pub fn assert_agreement_of(mut fixture: Fixture, target: &str, name: &str, cases: u64) {
-    let (watcher, _) = fixture.walk(oracle::select(name), 11, Counting::cases(cases).until_found());
+pub fn assert_agreement_of(mut fixture: Fixture, target: &str, name: &str, quick: u64) {
+    let wanted = cases(quick);
+    let counting = Counting { wanted: Some(wanted), ..Counting::cases(2 * wanted) };
+    let (watcher, _) = fixture.walk(oracle::select(name), 11, counting.until_found());
     if let Some((case, evidence)) = watcher.findings.first() {
         panic!("{}: {evidence:#?}\nagain: {:?}", report::failure(evidence), fixture.check(case));
     }
     let (passes, skips, reasons) = (watcher.passes, watcher.skips, &watcher.reasons);
     println!("{target} {name}: {passes} agree, {} with rows, {skips} skipped: {reasons:?}", watcher.nonempty);
     assert!(watcher.unstable.is_empty(), "{:#?}", watcher.unstable);
+    assert!(passes >= wanted, "{passes} of {wanted} checks: {reasons:?}");
     assert!(passes * 100 >= (passes + skips) * 75, "{passes} passes, {skips} skips: {reasons:?}");
     assert!(watcher.nonempty * 100 >= passes * 40, "{} of {passes} have rows", watcher.nonempty);
 }

@@ -6,7 +6,7 @@ use dissent_core::subject::{Subject, TestCase};
 
 use super::again::{assert_agreement, assert_agreement_of};
 use super::common::{
-    Fixture, assert_passes, assert_reported, assert_skipped, cases, check, evidence, over, query, sql,
+    Fixture, assert_passes, assert_reported, assert_skipped, check, evidence, over, query, sql,
 };
 
 const SETUP: &str = "CREATE TABLE t0(c0 INT PRIMARY KEY, c1 TEXT); INSERT INTO t0 VALUES (1, 'a'), (2, 'b')";
@@ -133,7 +133,7 @@ fn a_difference_names_the_statements_that_were_undone() {
 #[test]
 fn engines_agree_with_themselves() {
     for (target, quick) in [("sqlite", 3000), ("postgres", 300), ("duckdb", 420)] {
-        assert_agreement(target, "atomic", cases(quick));
+        assert_agreement(target, "atomic", quick);
     }
 }
 
@@ -143,7 +143,7 @@ fn mysql_and_mariadb_agree_with_themselves_over_transactional_tables() {
     for target in ["mariadb", "mysql"] {
         let Some(mut fixture) = Fixture::open(target) else { continue };
         fixture.dialect.table_options.retain(|option| option.transactional);
-        assert_agreement_of(fixture, target, "atomic", cases(800));
+        assert_agreement_of(fixture, target, "atomic", 800);
     }
 }
 

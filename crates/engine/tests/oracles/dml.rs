@@ -6,8 +6,8 @@ use dissent_core::subject::{Subject, TestCase};
 
 use super::again::{assert_agreement, assert_undone};
 use super::common::{
-    Fixture, assert_passes, assert_reported, assert_skipped, cases, check, evidence, failed, over, query,
-    sql, without_last_row,
+    Fixture, assert_passes, assert_reported, assert_skipped, check, evidence, failed, over, query, sql,
+    without_last_row,
 };
 
 const SETUP: &str = "CREATE TABLE t0(c0 INT UNIQUE NOT NULL, c1 TEXT COLLATE NOCASE, c2 INT,
@@ -197,15 +197,15 @@ fn the_copies_are_dropped() {
 
 #[test]
 fn sqlite_agrees_with_itself() {
-    assert_agreement("sqlite", "dml", cases(3_000));
+    assert_agreement("sqlite", "dml", 3_000);
 }
 
 #[test]
 fn duckdb_agrees_with_itself() {
-    assert_agreement("duckdb", "dml", cases(450));
+    assert_agreement("duckdb", "dml", 450);
 }
 
 #[test]
 fn postgres_agrees_with_itself() {
-    assert_agreement("postgres", "dml", cases(400));
+    assert_agreement("postgres", "dml", 400);
 }

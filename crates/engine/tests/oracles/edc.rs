@@ -1,10 +1,11 @@
 //! EDC: what is stored stands for what is computed where the conditions say so, and nowhere else.
 
+use dissent_core::engine::Reply;
 use dissent_core::finding::{Class, Verdict};
 use dissent_core::oracle;
 use dissent_core::reduce::{self, Budget, reduce};
 use dissent_core::sql::visit::{Editor, edit_expr};
-use dissent_core::sql::{Expr, Query, Statement};
+use dissent_core::sql::{Expr, Query, Statement, Value};
 use dissent_core::subject::{Subject, TestCase};
 
 use super::common::{
@@ -156,6 +157,36 @@ fn figure_9_holds_on_clickhouse() {
 
 const LOST: &str = "collation lost or weakened by storing";
 const CHANGED: &str = "result changed by storing it";
+
+/// On SQLite an operation has a collation if it passes that of a column on, and an affinity if it is a CAST. `max` compares
+/// by the collation of the first argument that has one: 'C' is the greatest without case, 'a' by BINARY.
+#[test]
+fn rule_2_4_the_stored_column_compares_as_the_operation_does() {
+    for (operation, greatest) in [
+        ("CAST(e0.c0 || '' AS TEXT)", "C"),
+        ("CAST(CAST(e0.c0 || '' AS TEXT) AS TEXT)", "C"),
+        ("CAST(e0.c0 AS TEXT)", "a"),
+        ("CAST(+e0.c0 AS TEXT)", "a"),
+        ("+e0.c0", "a"),
+        ("+(e0.c0 || '')", "C"),
+        ("e0.c0 || ''", "C"),
+    ] {
+        for (value, test, result) in [
+            ("B", format!("max({operation}, 'C' COLLATE NOCASE, 'a')"), Some(greatest)),
+            ("7", format!("{operation} = 7"), None),
+        ] {
+            let table = format!("(c0 TEXT); INSERT INTO e0 VALUES ('{value}')");
+            let select = format!("SELECT {test} FROM e0");
+            assert_eq!(check(&edc(&table, operation, &select)), Verdict::Pass { nonempty: true }, "{test}");
+            let mut sqlite = Fixture::sqlite();
+            for sql in format!("CREATE TABLE e0{table}").split("; ") {
+                assert!(matches!(sqlite.engine.execute(sql), Ok(Reply::Done { .. })), "{sql}");
+            }
+            let values = sqlite.rows(&select).unwrap().values;
+            assert!(result.is_none_or(|text| values == [Value::Text(text.into())]), "{test}: {values:?}");
+        }
+    }
+}
 
 #[test]
 fn rule_2_2_an_operation_is_over_the_columns_of_one_table() {

@@ -1,6 +1,4 @@
 //! IDENTITIES: both forms are asked, a form that loses a row is reported, and engines agree on every identity.
-//!
-//! `DISSENT_SUBJECTS=50000` runs the agreement with as many subjects on each engine.
 
 use dissent_core::finding::Class;
 use dissent_core::subject::{Subject, TestCase};
@@ -70,21 +68,17 @@ fn rule_8_1_an_identity_applies_or_the_check_is_skipped() {
     assert_skipped(lossy("SELECT").check(&unknown), "no identity given");
 }
 
-pub fn subjects(fewer: u64) -> u64 {
-    std::env::var("DISSENT_SUBJECTS").ok().and_then(|count| count.parse().ok()).unwrap_or(fewer)
-}
-
 #[test]
 fn sqlite_agrees_with_itself() {
-    assert_agreement("sqlite", "identities", subjects(6_000));
+    assert_agreement("sqlite", "identities", 6_000);
 }
 
 #[test]
 fn duckdb_agrees_with_itself() {
-    assert_agreement("duckdb", "identities", subjects(500));
+    assert_agreement("duckdb", "identities", 500);
 }
 
 #[test]
 fn postgres_agrees_with_itself() {
-    assert_agreement("postgres", "identities", subjects(1_500));
+    assert_agreement("postgres", "identities", 1_500);
 }

@@ -95,3 +95,8 @@ fn sqlite_agrees_with_itself() {
 fn duckdb_agrees_with_itself() {
     assert_agreement("duckdb", "index", 400);
 }
+
+#[test]
+fn postgres_agrees_with_itself() {
+    assert_agreement("postgres", "index", 400);
+}

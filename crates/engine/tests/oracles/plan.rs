@@ -52,6 +52,11 @@ fn duckdb_agrees_with_itself() {
     assert_agreement("duckdb", "plan", 400);
 }
 
+#[test]
+fn postgres_agrees_with_itself() {
+    assert_agreement("postgres", "plan", 400);
+}
+
 /// SQLite's switches have no SQL: they are written as its shell has them, and their initial value is known.
 #[test]
 fn optimizations_of_sqlite_are_switched_off_and_on_again() {

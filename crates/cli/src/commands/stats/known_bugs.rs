@@ -74,6 +74,16 @@ fn markdown(rows: &[Row], newest: &BTreeMap<String, String>) -> String {
         rows.iter().filter(caught).count(),
         rows.len()
     );
+    let alone = alone(rows.iter().filter(caught).map(|row| &row.there));
+    if !alone.is_empty() {
+        let counts: Vec<String> = alone.iter().map(|(oracle, count)| format!("{oracle} {count}")).collect();
+        let total: usize = alone.values().sum();
+        let _ = writeln!(
+            out,
+            "\n{total} of them are caught by one oracle only, marked in **bold**: {}.",
+            counts.join(", ")
+        );
+    }
     for (name, version) in newest {
         let of_engine = |row: &&Row| engine(row) == name;
         let _ = writeln!(
@@ -87,7 +97,7 @@ fn markdown(rows: &[Row], newest: &BTreeMap<String, String>) -> String {
                 "| {} | {} | {} | {} | {} |",
                 linked(&row.header),
                 row.header.fails.split_once('@').map_or("newest", |(_, version)| version),
-                listed(&row.there),
+                marked(&row.there),
                 row.header.fixed.as_deref().unwrap_or("–"),
                 if row.newest.is_empty() { "agrees".to_string() } else { listed(&row.newest) }
             );
@@ -111,4 +121,47 @@ fn linked(header: &Header) -> String {
 
 fn listed(oracles: &BTreeSet<String>) -> String {
     oracles.iter().cloned().collect::<Vec<_>>().join(", ")
+}
+
+/// The same, in bold if there is only one.
+fn marked(oracles: &BTreeSet<String>) -> String {
+    if oracles.len() == 1 { format!("**{}**", listed(oracles)) } else { listed(oracles) }
+}
+
+/// How many bugs each oracle is the only one to catch.
+fn alone<'r>(caught: impl Iterator<Item = &'r BTreeSet<String>>) -> BTreeMap<&'r str, usize> {
+    let mut counts = BTreeMap::new();
+    for oracle in caught.filter(|oracles| oracles.len() == 1).flatten() {
+        *counts.entry(oracle.as_str()).or_default() += 1;
+    }
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_oracle_that_catches_a_bug_alone_is_marked_and_counted() {
+        let row = |title: &str, there: &[&str]| {
+            let text = format!("-- title: {title}\n-- fails: sqlite@3.29.0\nSELECT 1;");
+            let header = header::read(&text).unwrap();
+            let script = Script { name: title.to_string(), text };
+            let there = there.iter().map(|oracle| oracle.to_string()).collect();
+            Row { header, script, there, newest: BTreeSet::new() }
+        };
+        let rows =
+            [row("a", &["order"]), row("b", &["eet", "norec"]), row("c", &["order"]), row("d", &["crash"])];
+        let newest = BTreeMap::from([("sqlite".to_string(), "3.54.1".to_string())]);
+        let page = markdown(&rows, &newest);
+        assert!(
+            page.contains(
+                "\n3 of them are caught by one oracle only, marked in **bold**: crash 1, order 2.\n"
+            ),
+            "{page}"
+        );
+        assert!(page.contains("| a | 3.29.0 | **order** |"), "{page}");
+        assert!(page.contains("| b | 3.29.0 | eet, norec |"), "{page}");
+        assert_eq!(page.matches("**").count(), 8, "{page}");
+    }
 }

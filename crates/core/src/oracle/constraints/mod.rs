@@ -151,7 +151,7 @@ impl Oracle for Constraints {
         if subject.queries().any(|query| copy::reads_addresses(query, database.state())) {
             return Ok(Verdict::skip(ADDRESSES));
         }
-        let original = match Original::of(&table.into(), database.setup(), session.dialect()) {
+        let original = match Original::of(&table.into(), database.built(), session.dialect()) {
             Ok(original) => original,
             Err(reason) => return Ok(Verdict::skip(reason)),
         };

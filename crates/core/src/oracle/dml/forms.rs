@@ -8,7 +8,7 @@ use crate::oracle::kit::arms::Arms;
 use crate::oracle::kit::copy::{Copied, Original};
 use crate::oracle::kit::judge::{self, Equality};
 use crate::oracle::kit::twin::{self, Rename, TWIN};
-use crate::render::to_sql;
+use crate::render::{expr_to_sql, to_sql};
 use crate::session::Session;
 use crate::sql::visit::Editor;
 use crate::sql::*;
@@ -46,7 +46,7 @@ pub fn check(form: Form, subject: &Subject, session: &mut Session) -> Result<Ver
     let known = database.state().base_tables().find(|base| base.name == *table);
     let Some(known) = known else { return Ok(Verdict::skip("no table")) };
     let key = known.columns.iter().find(|column| column.is_key()).map(|column| column.name.clone());
-    let mut original = match Original::of(table, database.setup(), session.dialect()) {
+    let mut original = match Original::of(table, database.built(), session.dialect()) {
         Ok(original) => original,
         Err(reason) => return Ok(Verdict::skip(reason)),
     };
@@ -207,8 +207,10 @@ impl Change<'_> {
     }
 
     fn returning(&self, statement: &Statement, session: &Session) -> Statement {
-        let columns: Vec<&str> = self.original.create.columns.iter().map(|column| &*column.name).collect();
-        Statement::Raw(format!("{} RETURNING {}", to_sql(statement, session.dialect()), columns.join(", ")))
+        let dialect = session.dialect();
+        let written = |column: &ColumnDef| expr_to_sql(&Expr::bare_column(column.name.clone()), dialect);
+        let columns: Vec<String> = self.original.create.columns.iter().map(written).collect();
+        Statement::Raw(format!("{} RETURNING {}", to_sql(statement, dialect), columns.join(", ")))
     }
 
     fn merge(&self, key: &Name, session: &Session) -> Statement {
@@ -216,9 +218,11 @@ impl Change<'_> {
         let items = vec![Expr::bare_column(key.clone()).into()];
         let keys = Query::select(Select { items, from, filter: self.filter.cloned(), ..Select::default() });
         let keys = to_sql(&keys.into(), session.dialect());
+        let same =
+            Expr::binary(BinaryOp::Eq, Expr::column(TWIN, key.clone()), Expr::column(SOURCE, key.clone()));
+        let same = expr_to_sql(&same, session.dialect());
         Statement::Raw(format!(
-            "MERGE INTO {TWIN} USING ({keys}) AS {SOURCE} ON {TWIN}.{key} = {SOURCE}.{key} \
-             WHEN MATCHED THEN UPDATE SET {MARK} = 1"
+            "MERGE INTO {TWIN} USING ({keys}) AS {SOURCE} ON {same} WHEN MATCHED THEN UPDATE SET {MARK} = 1"
         ))
     }
 }

@@ -22,7 +22,7 @@ const RELATION: &str =
 pub fn check(subject: &Subject, session: &mut Session) -> Result<Verdict, Stop> {
     let Some(table) = subject.choice(TABLE) else { return Ok(Verdict::skip("no table")) };
     let database = session.database();
-    let original = match Original::of(&table.into(), database.setup(), session.dialect()) {
+    let original = match Original::of(&table.into(), database.built(), session.dialect()) {
         Ok(original) => original,
         Err(reason) => return Ok(Verdict::skip(reason)),
     };

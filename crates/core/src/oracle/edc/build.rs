@@ -1,6 +1,6 @@
 //! The stored table: built from the base table, and compared with it before any query runs.
 
-use super::case::{Case, cast_type};
+use super::case::Case;
 use super::rewrite::{qualified, rewrite, stand_in};
 use super::{INDEX, INDEXED, INFERRED, RELATION, RESULT, SHAPE, STORAGE, STORED, TYPES};
 use crate::dialect::{Dialect, Feature};
@@ -8,6 +8,7 @@ use crate::engine::{Reply, Rows, Stop};
 use crate::finding::{Class, Verdict};
 use crate::oracle::kit::arms::Arms;
 use crate::oracle::kit::judge::{self, Difference, Equality};
+use crate::oracle::kit::place::cast_type;
 use crate::session::Session;
 use crate::sql::*;
 use crate::subject::Subject;

@@ -4,6 +4,7 @@ use super::RESULT;
 use crate::database::Database;
 use crate::dialect::{Dialect, Feature, Function};
 use crate::oracle::kit::gate::{deduplicates, has_aggregate};
+use crate::oracle::kit::place::{cast_type, collated_operand, is_collated};
 use crate::render::expr_to_sql;
 use crate::sql::visit::{
     Editor, Visitor, any_expr, edit_expr, walk_expr, walk_query, walk_select, walk_table,
@@ -22,10 +23,36 @@ pub struct Case {
     pub key: Expr,
     /// The grouping columns of an aggregate.
     pub keys: Option<Vec<Name>>,
-    /// The operation has no affinity, a stored column would have one.
-    pub hides_affinity: bool,
+    /// How the stored column stands for the operation.
+    pub stand_in: StandIn,
     /// What is known of the result by the tree.
     pub result: Column,
+}
+
+/// How a stored column stands for an operation. Where types are dynamic, a column has an affinity and a collation, and both
+/// decide how it is compared: what stands for the operation has those that the operation has (SOUNDNESS 2.4).
+#[derive(Debug, PartialEq, Eq)]
+pub enum StandIn {
+    /// Both: the column as it is.
+    Column,
+    /// A collation: `+column`.
+    Plus,
+    /// An affinity: `CAST(CASE WHEN 1 THEN column END AS type)`.
+    Cast(DataType),
+    /// Neither: `CASE WHEN 1 THEN column END`.
+    Case,
+}
+
+impl StandIn {
+    fn of(operation: &Expr) -> StandIn {
+        let is_column = matches!(operation, Expr::Column(_));
+        match (cast_type(operation), has_collation(operation)) {
+            (None, true) if !is_column => StandIn::Plus,
+            (_, true) => StandIn::Column,
+            (Some(ty), false) => StandIn::Cast(ty),
+            (None, false) => StandIn::Case,
+        }
+    }
 }
 
 impl Case {
@@ -40,7 +67,7 @@ impl Case {
             }
             _ => None,
         };
-        let base = database.setup().iter().rev().find_map(created).ok_or(SHAPE)?;
+        let base = database.built().rev().find_map(created).ok_or(SHAPE)?;
         let operation = subject.exprs.first().map(strip).ok_or(SHAPE)?;
         let columns: Vec<Column> = base.columns.iter().map(|def| Column::from_def(def, dialect)).collect();
         let known = |reference: &ColumnRef| columns.iter().any(|column| column.name == reference.column);
@@ -71,13 +98,16 @@ impl Case {
         if let Some(keys) = &keys {
             aggregate_conditions(&columns, keys, &operation, dialect)?;
         }
-        let hides_affinity = dialect.can(Feature::DynamicTyping) && !keeps_affinity(&operation);
+        let stand_in = match dialect.can(Feature::DynamicTyping) {
+            true => StandIn::of(&operation),
+            false => StandIn::Column,
+        };
         // A key that is not a column of the table distinguishes nothing.
         let key = subject.exprs.get(1).map(strip).filter(|key| match key {
             Expr::Column(reference) => known(reference),
             _ => false,
         });
-        Ok(Case { base, columns, operation, key: key.unwrap_or(Expr::int(1)), keys, hides_affinity, result })
+        Ok(Case { base, columns, operation, key: key.unwrap_or(Expr::int(1)), keys, stand_in, result })
     }
 
     /// Whether a value that the operation or the query reads is a number or bytes by what is done with it:
@@ -215,27 +245,6 @@ fn collations(
     if collated && declared { Err(LOST) } else { Ok(()) }
 }
 
-/// COLLATE, as a node or as an operation of the catalog.
-pub fn is_collated(expr: &Expr) -> bool {
-    match expr {
-        Expr::Collate { .. } => true,
-        Expr::Operation { form, .. } => form.contains(" COLLATE "),
-        _ => false,
-    }
-}
-
-/// The type that an operation casts to, as a node or as an operation of the catalog.
-pub fn cast_type(expr: &Expr) -> Option<DataType> {
-    match expr {
-        Expr::Cast { ty, .. } => Some(ty.clone()),
-        Expr::Operation { form, .. } => {
-            let ty = form.strip_prefix("CAST({} AS ")?.strip_suffix(')')?;
-            Some(DataType::new(ty, Kind::Any))
-        }
-        _ => None,
-    }
-}
-
 fn aggregate_conditions(
     columns: &[Column],
     keys: &[Name],
@@ -305,13 +314,9 @@ fn behaves_otherwise(expr: &Expr, dialect: &Dialect) -> bool {
     }
 }
 
-/// What has an affinity of its own in a dialect where columns have one.
-fn keeps_affinity(expr: &Expr) -> bool {
-    match expr {
-        Expr::Column(_) => true,
-        Expr::Collate { expr, .. } => keeps_affinity(expr),
-        other => cast_type(other).is_some(),
-    }
+/// Whether an expression has the collation of a column.
+fn has_collation(expr: &Expr) -> bool {
+    matches!(expr, Expr::Column(_)) || collated_operand(expr).is_some_and(has_collation)
 }
 
 fn first_table(query: &Query) -> Option<Name> {

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use super::case::{has_identity, is_collated, result_column, strip};
+use super::case::{has_identity, result_column, strip};
 use super::queries::{self, Result};
 use super::rewrite::{inline, qualified};
 use super::{INDEXED, INFERRED, RESULT, RESULT_IS, STORAGE, TEMPORAL, TYPES, infers_types};
 use crate::dialect::{Feature, TypeEntry};
 use crate::generate::{Generator, Rules, choices};
+use crate::oracle::kit::place::is_collated;
 use crate::sql::visit::{Visitor, any_expr, walk_table};
 use crate::sql::*;
 use crate::state::State;

@@ -16,10 +16,10 @@
 //! - What is stored is what was computed. Every check first reads all rows of both tables; if an engine computes with
 //!   more digits than it shows, the engine compares them too. What storing cut, rounded or converted says nothing
 //!   about the engine.
-//! - The stored column behaves like the operation. Where a column has an affinity and a collation, `CASE WHEN 1 THEN
-//!   column END` stands for an operation that has neither, and plain `column` for a CAST or a column. No COLLATE in
-//!   the operation (its strength is lost), and none in the table where storing drops it. No function that reads JSON
-//!   around one that gives its result the JSON subtype, where storing loses it.
+//! - The stored column behaves like the operation. Where a column has an affinity and a collation, what stands for the
+//!   operation has those that the operation has (`case::StandIn`). No COLLATE in the operation (its strength is lost),
+//!   and none in the table where storing drops it. No function that reads JSON around one that gives its result the
+//!   JSON subtype, where storing loses it.
 //! - Only groups of an aggregate's table are queried: grouped by all the keys, WHERE over keys only, HAVING over keys
 //!   and the operation, no other aggregate; keys of types whose equal values are identical (no floats, no text that
 //!   folds case); no sum or mean of floats, and no aggregate whose rounding depends on row order (STDDEV). Without

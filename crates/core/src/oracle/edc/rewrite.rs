@@ -1,7 +1,7 @@
 //! The rewrite of the tree: every occurrence of the operation becomes the stored column, the base table becomes the
 //! stored table, and a HAVING over an aggregate becomes a WHERE over its stored result.
 
-use super::case::{Case, strip};
+use super::case::{Case, StandIn, strip};
 use super::{RESULT, STORED};
 use crate::oracle::kit::gate::has_aggregate;
 use crate::sql::visit::{Editor, any_expr, edit_expr, edit_select, edit_table, replace_exprs};
@@ -46,17 +46,18 @@ pub fn qualified(operation: &Expr, table: Option<&Name>) -> Expr {
     operation
 }
 
-/// What stands for the result. Where types are dynamic a stored column has an affinity and a collation, which only a
-/// column and a CAST have too: any other operation is stood for by `CASE WHEN 1 THEN column END`, which has neither
-/// (SOUNDNESS 2). `+column` would keep the collation.
+/// What stands for the result.
 pub fn stand_in(case: &Case, table: Option<&Name>) -> Expr {
     let column = Expr::Column(ColumnRef { table: table.cloned(), column: RESULT.into() });
-    match case.hides_affinity {
-        true => {
-            let branches = vec![Branch { when: Expr::int(1), then: column }];
-            Expr::Case { operand: None, branches, otherwise: None }
-        }
-        false => column,
+    let bare = |column| {
+        let branches = vec![Branch { when: Expr::int(1), then: column }];
+        Expr::Case { operand: None, branches, otherwise: None }
+    };
+    match &case.stand_in {
+        StandIn::Column => column,
+        StandIn::Plus => Expr::Unary { op: UnaryOp::Plus, expr: Box::new(column) },
+        StandIn::Cast(ty) => Expr::Cast { expr: Box::new(bare(column)), ty: ty.clone() },
+        StandIn::Case => bare(column),
     }
 }
 

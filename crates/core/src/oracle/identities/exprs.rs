@@ -3,7 +3,7 @@
 use crate::dialect::{Dialect, Feature};
 use crate::oracle::kit::gate::{has_aggregate, looks_beyond_its_row};
 use crate::oracle::kit::given::selects_rows;
-use crate::oracle::kit::place::{Place, Use};
+use crate::oracle::kit::place::{Place, collated_operand, is_collated};
 use crate::sql::visit::any_expr;
 use crate::sql::*;
 
@@ -32,6 +32,10 @@ pub fn in_list(expr: &Expr, place: &Place) -> Option<Expr> {
     let dynamic = place.dialect.can(Feature::DynamicTyping);
     let all: Vec<&Expr> = list.iter().chain([&**expr]).collect();
     if !dynamic && !one_type(place, &all) {
+        return None;
+    }
+    // Nothing hides an explicit collation from a comparison.
+    if dynamic && list.iter().any(mentions_collation) {
         return None;
     }
     // SQLite documents that what is listed has no affinity, and that only the left side has a collation.
@@ -165,7 +169,8 @@ fn some_of(left: &Expr, op: BinaryOp, query: &Query, place: &Place) -> Option<Ex
         return None;
     }
     match place.dialect.can(Feature::DynamicTyping) {
-        // IN compares by the collation of its left side alone, and so does a comparison whose left side has one.
+        // A column has an affinity and a collation, which count in either form unless the query says COLLATE: then that
+        // counts in both.
         true if !matches!(left, Expr::Column(_)) => return None,
         true => {}
         false => {
@@ -299,11 +304,9 @@ pub fn aggregate_filter(expr: &Expr, place: &Place) -> Option<Expr> {
 }
 
 /// `COUNT(x)` by `COALESCE(SUM(CASE WHEN x IS NOT NULL THEN 1 ELSE 0 END), 0)`.
-pub fn count(expr: &Expr, place: &Place) -> Option<Expr> {
+pub fn count(expr: &Expr) -> Option<Expr> {
     let Expr::Aggregate(aggregate) = expr else { return None };
-    let counts = aggregate.name.eq_ignore_ascii_case("COUNT") && !aggregate.distinct;
-    // A sum may have another type, which matters to what computes with it.
-    if !counts || place.depth > 0 || place.used == Use::Truth {
+    if !aggregate.name.eq_ignore_ascii_case("COUNT") || aggregate.distinct {
         return None;
     }
     let one = match &aggregate.args[..] {
@@ -376,19 +379,23 @@ pub fn neutral(expr: &Expr) -> Expr {
 }
 
 fn mentions_collation(expr: &Expr) -> bool {
-    any_expr(expr, |inner| matches!(inner, Expr::Collate { .. }))
+    any_expr(expr, is_collated)
 }
 
 /// The collation that an expression brings into a comparison where types are dynamic; `None` if that is not known.
 fn collation(expr: &Expr, place: &Place) -> Option<Option<Name>> {
+    let Some(reference) = collated_column(expr)? else { return Some(None) };
+    let column = place.column(reference)?;
+    Some(Some(column.collation.clone().unwrap_or_else(|| "BINARY".into())))
+}
+
+/// The column whose collation an expression brings into a comparison where types are dynamic; `None` if a collation is
+/// explicit.
+pub fn collated_column(expr: &Expr) -> Option<Option<&ColumnRef>> {
     match expr {
-        Expr::Column(reference) => {
-            let column = place.column(reference)?;
-            Some(Some(column.collation.clone().unwrap_or_else(|| "BINARY".into())))
-        }
-        Expr::Cast { expr, .. } | Expr::Unary { op: UnaryOp::Plus, expr } => collation(expr, place),
+        Expr::Column(reference) => Some(Some(reference)),
         other if mentions_collation(other) => None,
-        _ => Some(None),
+        other => collated_operand(other).map_or(Some(None), collated_column),
     }
 }
 

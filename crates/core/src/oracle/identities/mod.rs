@@ -117,8 +117,8 @@ impl Oracle for Identities {
 
     fn complaint(&self, case: &TestCase) -> String {
         let identity = case.subject.choice(IDENTITY).and_then(table::by_name);
-        let relation = identity.map_or("two forms of a query are the same", |identity| identity.relation);
-        format!("depends on how it is written: {relation}")
+        let relation = identity.map_or("two forms of one query", |identity| identity.relation);
+        format!("differs from an equivalent query: {relation}")
     }
 }
 

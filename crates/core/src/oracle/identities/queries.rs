@@ -7,6 +7,8 @@ use crate::sql::visit::{Editor, any_expr, edit_query, edit_table, replace_exprs}
 use crate::sql::*;
 use crate::state::{Column, State};
 
+use super::exprs::{self, collated_column};
+
 /// What is known of the database that a query is about.
 #[derive(Clone, Copy)]
 pub struct Known<'a> {
@@ -83,7 +85,7 @@ pub fn right_join(query: &Query, _: Known) -> Forms {
 
 /// `A FULL JOIN B ON p` by the left join, and the rows of B that have no partner.
 pub fn full_join(query: &Query, _: Known) -> Forms {
-    let select = plain_rows(query)?;
+    let select = plain_rows(query).filter(|select| names_its_items(select))?;
     let [TableRef::Join { kind: JoinKind::Full, left, right, on: JoinOn::On(on) }] = &select.from[..] else {
         return None;
     };
@@ -162,10 +164,10 @@ pub fn intersect_itself(query: &Query, _: Known) -> Forms {
 }
 
 /// UNION by DISTINCT over UNION ALL.
-pub fn union(query: &Query, _: Known) -> Forms {
+pub fn union(query: &Query, known: Known) -> Forms {
     let Body::Compound { op: SetOp::Union, all: false, left, right } = &query.body else { return None };
     let (Body::Select(left), Body::Select(right)) = (&**left, &**right) else { return None };
-    if !is_whole(query) {
+    if !is_whole(query) || (known.dialect.can(Feature::DynamicTyping) && !collates_first(left, right)) {
         return None;
     }
     let all = Query::compound(
@@ -177,6 +179,20 @@ pub fn union(query: &Query, _: Known) -> Forms {
     let from = vec![derived(all)];
     let distinct = Select { distinct: true, items: vec![SelectItem::Wildcard], from, ..Select::default() };
     Some((query.clone(), Query { with: query.with.clone(), ..Query::select(distinct) }))
+}
+
+/// A collation in either of two SELECTs is that of the first, where types are dynamic: UNION takes the first that there is,
+/// a derived table that of the first SELECT.
+fn collates_first(left: &Select, right: &Select) -> bool {
+    // None if it is explicit.
+    let has_one = |item: &SelectItem| match item {
+        SelectItem::Expr { expr, .. } => Some(collated_column(expr)?.is_some()),
+        _ => None,
+    };
+    std::iter::zip(&left.items, &right.items).all(|(left, right)| match (has_one(left), has_one(right)) {
+        (Some(left), Some(right)) => left || !right,
+        _ => false,
+    })
 }
 
 /// INTERSECT by EXISTS, EXCEPT by NOT EXISTS.
@@ -300,6 +316,12 @@ pub fn having(query: &Query, _: Known) -> Forms {
     if select.group_by.is_empty() && !select.items.iter().any(aggregates) {
         return None;
     }
+    // A window sees the groups that HAVING keeps.
+    let mut has_window = !select.windows.is_empty();
+    visit::each_expr(query, |expr| has_window |= matches!(expr, Expr::Window(_)));
+    if has_window {
+        return None;
+    }
     let mut groups = Select { having: None, ..labelled(select)? };
     let outer = |at: usize| SelectItem::from(Expr::column(OTHER, label(at)));
     let items = (0..groups.items.len()).map(outer).collect();
@@ -308,6 +330,37 @@ pub fn having(query: &Query, _: Known) -> Forms {
     let filter = Some(Expr::column(OTHER, kept));
     let from = vec![derived(Query::select(groups))];
     Some((query.clone(), with_select(query, Select { items, from, filter, ..Select::default() })))
+}
+
+/// COUNT by SUM, where nothing can show that a sum has another type: returned as it is, or computed or compared with in
+/// ways that are the same for all whole numbers.
+pub fn count(query: &Query, _: Known) -> Forms {
+    fn summed(expr: &mut Expr) -> bool {
+        if let Some(sum) = exprs::count(expr) {
+            *expr = sum;
+            return true;
+        }
+        match expr {
+            Expr::Binary { op, left, right }
+                if op.is_comparison() || matches!(op, Add | Sub | Mul | And | Or) =>
+            {
+                summed(left) | summed(right)
+            }
+            Expr::Unary { op: UnaryOp::Not | UnaryOp::Minus, expr } | Expr::Is { expr, .. } => summed(expr),
+            _ => false,
+        }
+    }
+    use BinaryOp::{Add, And, Mul, Or, Sub};
+    let mut other = query.clone();
+    let select = other.as_select_mut()?;
+    let mut found = false;
+    for item in &mut select.items {
+        if let SelectItem::Expr { expr, .. } = item {
+            found |= summed(expr);
+        }
+    }
+    select.having.iter_mut().for_each(|having| found |= summed(having));
+    found.then(|| (query.clone(), other))
 }
 
 /// A window over whole partitions by a correlated aggregate.

@@ -58,8 +58,12 @@ pub const TABLE: &[Identity] = &[
             "SELECT t.a FROM t WHERE t.a IN (1, t.b)",
             "SELECT t.a FROM t WHERE t.a = 1 OR t.a = CASE WHEN 1 THEN t.b END",
         ),
-        // Rows of values have rules of their own.
-        refused: &["SELECT t.a FROM t WHERE (t.a, t.b) IN ((1, 2))"],
+        refused: &[
+            // Rows of values have rules of their own.
+            "SELECT t.a FROM t WHERE (t.a, t.b) IN ((1, 2))",
+            // IN takes no collation from its list, a comparison would.
+            "SELECT t.b FROM t WHERE t.b IN ('A' COLLATE NOCASE, 'x')",
+        ],
     },
     Identity {
         name: "simple-case",
@@ -106,7 +110,7 @@ pub const TABLE: &[Identity] = &[
     },
     Identity {
         name: "exists",
-        relation: "EXISTS is whether more than 0 rows are counted",
+        relation: "EXISTS is 0 < (SELECT COUNT(*))",
         needs: &[],
         rewrite: Exprs(exprs::exists),
         example: (
@@ -122,7 +126,7 @@ pub const TABLE: &[Identity] = &[
     },
     Identity {
         name: "in-query",
-        relation: "x IN (a query) is whether x equals one of its values, and NULL if that is not known",
+        relation: "x IN (SELECT y) is x = y for some row, or NULL if x = y is NULL for one",
         needs: &[],
         rewrite: Exprs(exprs::in_query),
         example: (
@@ -131,7 +135,7 @@ pub const TABLE: &[Identity] = &[
              WHEN EXISTS (SELECT 1 FROM u WHERE (t.a = u.a) IS NULL) THEN NULL ELSE FALSE END",
         ),
         refused: &[
-            // IN compares by the collation of its left side alone.
+            // On SQLite the left side has to be a column.
             "SELECT t.a FROM t WHERE 'a' IN (SELECT u.b FROM u)",
             // Inside, `t` is another table.
             "SELECT t.a FROM t WHERE t.a IN (SELECT t.a FROM t)",
@@ -140,7 +144,7 @@ pub const TABLE: &[Identity] = &[
     },
     Identity {
         name: "quantified",
-        relation: "x > ANY (a query) is whether x is greater than one of its values, and NULL if that is not known",
+        relation: "x > ANY (SELECT y) is x > y for some row, or NULL if x > y is NULL for one",
         needs: &[Feature::QuantifiedComparison],
         rewrite: Exprs(exprs::quantified),
         example: ("", ""),
@@ -165,7 +169,7 @@ pub const TABLE: &[Identity] = &[
     },
     Identity {
         name: "sameness",
-        relation: "a IS NOT DISTINCT FROM b is a = b, or TRUE if both are NULL",
+        relation: "a IS NOT DISTINCT FROM b is a = b, or whether both are NULL",
         needs: &[],
         rewrite: Exprs(exprs::sameness),
         example: (
@@ -203,14 +207,20 @@ pub const TABLE: &[Identity] = &[
     },
     Identity {
         name: "count",
-        relation: "COUNT(x) is the sum of 1 for every x that is not NULL",
+        relation: "COUNT(x) is SUM(CASE WHEN x IS NOT NULL THEN 1 ELSE 0 END)",
         needs: &[],
-        rewrite: Exprs(exprs::count),
+        rewrite: Whole(queries::count),
         example: (
             "SELECT COUNT(t.a) FROM t",
             "SELECT COALESCE(SUM(CASE WHEN t.a IS NOT NULL THEN 1 ELSE 0 END), 0) FROM t",
         ),
-        refused: &["SELECT COUNT(DISTINCT t.a) FROM t"],
+        refused: &[
+            "SELECT COUNT(DISTINCT t.a) FROM t",
+            // A sum may have another type than a count, which a function may show.
+            "SELECT typeof(COUNT(*)) FROM t",
+            "SELECT typeof(COUNT(*) + 1) FROM t",
+            "SELECT COUNT(*) / 2 FROM t",
+        ],
     },
     Identity {
         name: "join-condition",
@@ -226,7 +236,7 @@ pub const TABLE: &[Identity] = &[
     },
     Identity {
         name: "left-join",
-        relation: "LEFT JOIN is the inner join and the rows of the left side without a partner",
+        relation: "LEFT JOIN is the inner join UNION ALL the left rows without a match",
         needs: &[],
         rewrite: Whole(queries::left_join),
         example: (
@@ -254,7 +264,7 @@ pub const TABLE: &[Identity] = &[
     },
     Identity {
         name: "full-join",
-        relation: "FULL JOIN is the left join and the rows of the right side without a partner",
+        relation: "FULL JOIN is the left join UNION ALL the right rows without a match",
         needs: &[Feature::FullJoin],
         rewrite: Whole(queries::full_join),
         example: (
@@ -262,11 +272,15 @@ pub const TABLE: &[Identity] = &[
             "SELECT t.a, u.b FROM t LEFT JOIN u ON t.a = u.a UNION ALL SELECT t.a, u.b FROM u LEFT JOIN t ON 1 = 0 \
              WHERE NOT EXISTS (SELECT 1 FROM t AS other0 WHERE other0.a = u.a)",
         ),
-        refused: &["SELECT t.a FROM t FULL JOIN u ON t.a = (SELECT MAX(u.a) FROM u)"],
+        refused: &[
+            "SELECT t.a FROM t FULL JOIN u ON t.a = (SELECT MAX(u.a) FROM u)",
+            // The order of columns is that of the tables.
+            "SELECT * FROM t FULL JOIN u ON t.a = u.a",
+        ],
     },
     Identity {
         name: "disjunction",
-        relation: "the rows of p OR q are those of p, and those of q for which p is not TRUE",
+        relation: "WHERE p OR q is WHERE p UNION ALL WHERE q AND p IS NOT TRUE",
         needs: &[],
         rewrite: Whole(queries::disjunction),
         example: (
@@ -280,7 +294,7 @@ pub const TABLE: &[Identity] = &[
     },
     Identity {
         name: "distinct",
-        relation: "DISTINCT is GROUP BY all that is returned",
+        relation: "DISTINCT is GROUP BY all columns",
         needs: &[],
         rewrite: Merged(queries::distinct),
         example: ("SELECT DISTINCT t.a, t.b FROM t", "SELECT t.a, t.b FROM t GROUP BY t.a, t.b"),
@@ -289,7 +303,7 @@ pub const TABLE: &[Identity] = &[
     },
     Identity {
         name: "except-itself",
-        relation: "a query EXCEPT itself has no rows",
+        relation: "Q EXCEPT Q has no rows",
         needs: &[Feature::Except],
         rewrite: Whole(queries::except_itself),
         example: ("SELECT t.a FROM t EXCEPT SELECT t.a FROM t", "SELECT t.a FROM t LIMIT 0"),
@@ -297,7 +311,7 @@ pub const TABLE: &[Identity] = &[
     },
     Identity {
         name: "intersect-itself",
-        relation: "a query INTERSECT itself has its distinct rows",
+        relation: "Q INTERSECT Q is SELECT DISTINCT",
         needs: &[Feature::Intersect],
         rewrite: Merged(queries::intersect_itself),
         example: ("SELECT t.a FROM t INTERSECT SELECT t.a FROM t", "SELECT DISTINCT t.a FROM t"),
@@ -312,11 +326,17 @@ pub const TABLE: &[Identity] = &[
             "SELECT t.a FROM t UNION SELECT u.a FROM u",
             "SELECT DISTINCT * FROM (SELECT t.a AS c0 FROM t UNION ALL SELECT u.a AS c0 FROM u) AS other0",
         ),
-        refused: &["SELECT t.a FROM t UNION ALL SELECT u.a FROM u"],
+        refused: &[
+            "SELECT t.a FROM t UNION ALL SELECT u.a FROM u",
+            // UNION compares by the collation of the first operand that has one, a derived table has that of the first.
+            "SELECT 'a' UNION SELECT t.n FROM t",
+            "SELECT t.n || '' FROM t UNION SELECT t.n FROM t",
+            "SELECT t.b FROM t UNION SELECT 'A' COLLATE NOCASE",
+        ],
     },
     Identity {
         name: "set-operator",
-        relation: "INTERSECT keeps the distinct rows that have a partner, EXCEPT those that have none",
+        relation: "INTERSECT is DISTINCT WHERE EXISTS, EXCEPT is DISTINCT WHERE NOT EXISTS",
         needs: &[],
         rewrite: Merged(queries::set_operator),
         example: (
@@ -332,7 +352,7 @@ pub const TABLE: &[Identity] = &[
     },
     Identity {
         name: "common-table",
-        relation: "a common table expression is its query in place",
+        relation: "WITH d AS (Q) is Q in place of d",
         needs: &[Feature::Cte],
         rewrite: Whole(queries::common_table),
         example: (
@@ -345,7 +365,7 @@ pub const TABLE: &[Identity] = &[
     },
     Identity {
         name: "view",
-        relation: "a view is its query in place",
+        relation: "a view is the same as its query in its place",
         needs: &[],
         rewrite: Whole(queries::view),
         example: ("SELECT v.x FROM v", "SELECT v.x FROM (SELECT t.a AS x FROM t) AS v"),
@@ -353,7 +373,7 @@ pub const TABLE: &[Identity] = &[
     },
     Identity {
         name: "materialized",
-        relation: "a common table expression is the same whether it is MATERIALIZED or not",
+        relation: "MATERIALIZED and NOT MATERIALIZED return the same rows",
         needs: &[Feature::CteMaterialized],
         rewrite: Whole(queries::materialized),
         example: (
@@ -364,7 +384,7 @@ pub const TABLE: &[Identity] = &[
     },
     Identity {
         name: "order-by",
-        relation: "ORDER BY without LIMIT returns the same rows as no ORDER BY",
+        relation: "ORDER BY without LIMIT changes no rows",
         needs: &[],
         rewrite: Whole(queries::order_by),
         example: ("SELECT t.a FROM t ORDER BY t.b", "SELECT t.a FROM t"),
@@ -372,7 +392,7 @@ pub const TABLE: &[Identity] = &[
     },
     Identity {
         name: "having",
-        relation: "HAVING is WHERE over the groups",
+        relation: "HAVING is WHERE over a derived table of the groups",
         needs: &[],
         rewrite: Whole(queries::having),
         example: (
@@ -380,11 +400,16 @@ pub const TABLE: &[Identity] = &[
             "SELECT other0.c0, other0.c1 FROM (SELECT t.a AS c0, COUNT(*) AS c1, COUNT(*) > 1 AS kept0 FROM t \
              GROUP BY t.a) AS other0 WHERE other0.kept0",
         ),
-        refused: &["SELECT DISTINCT COUNT(*) FROM t GROUP BY t.a HAVING COUNT(*) > 1"],
+        refused: &[
+            "SELECT DISTINCT COUNT(*) FROM t GROUP BY t.a HAVING COUNT(*) > 1",
+            // A window over the groups sees only those that HAVING keeps.
+            "SELECT t.a, RANK() OVER (ORDER BY COUNT(*)) FROM t GROUP BY t.a HAVING COUNT(*) > 1",
+            "SELECT t.a, 1 + COUNT(*) OVER w FROM t GROUP BY t.a HAVING COUNT(*) > 1 WINDOW w AS ()",
+        ],
     },
     Identity {
         name: "window",
-        relation: "an aggregate over a whole partition is a correlated subquery",
+        relation: "an aggregate OVER (PARTITION BY) is a correlated subquery",
         needs: &[Feature::WindowFunctions],
         rewrite: Whole(queries::window),
         example: (
@@ -408,7 +433,7 @@ pub const TABLE: &[Identity] = &[
     },
     Identity {
         name: "derived-filter",
-        relation: "a condition of WHERE can stand in a derived table",
+        relation: "a WHERE condition can move into a derived table",
         needs: &[],
         rewrite: Whole(queries::derived_filter),
         example: (

@@ -31,9 +31,13 @@ pub struct Copied {
 }
 
 impl Original {
-    /// A table of the database that these statements built.
-    pub fn of(table: &Name, setup: &[Statement], dialect: &Dialect) -> Result<Original, &'static str> {
-        let mut name = first_name(table, setup);
+    /// A table of the database that these statements built, none of which failed.
+    pub fn of<'s>(
+        table: &Name,
+        setup: impl DoubleEndedIterator<Item = &'s Statement> + Clone,
+        dialect: &Dialect,
+    ) -> Result<Original, &'static str> {
+        let mut name = first_name(table, setup.clone());
         let mut original: Option<Original> = None;
         for statement in setup {
             match statement {
@@ -172,8 +176,8 @@ impl Original {
 }
 
 /// What a table was called when it was made.
-fn first_name(table: &Name, setup: &[Statement]) -> Name {
-    setup.iter().rev().fold(table.clone(), |name, statement| match statement {
+fn first_name<'s>(table: &Name, setup: impl DoubleEndedIterator<Item = &'s Statement>) -> Name {
+    setup.rev().fold(table.clone(), |name, statement| match statement {
         Statement::AlterTable { table, action: AlterAction::RenameTable(to) } if *to == name => table.clone(),
         _ => name,
     })

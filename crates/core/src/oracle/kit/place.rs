@@ -63,6 +63,36 @@ impl Place<'_> {
     }
 }
 
+/// COLLATE, as a node or as an operation of the catalog.
+pub fn is_collated(expr: &Expr) -> bool {
+    match expr {
+        Expr::Collate { .. } => true,
+        Expr::Operation { form, .. } => form.contains(" COLLATE "),
+        _ => false,
+    }
+}
+
+/// The type that an expression casts to, as a node or as an operation of the catalog.
+pub fn cast_type(expr: &Expr) -> Option<DataType> {
+    match expr {
+        Expr::Cast { ty, .. } => Some(ty.clone()),
+        Expr::Operation { form, .. } => {
+            let ty = form.strip_prefix("CAST({} AS ")?.strip_suffix(')')?;
+            Some(DataType::new(ty, Kind::Any))
+        }
+        _ => None,
+    }
+}
+
+/// The operand whose collation an expression has where types are dynamic: CAST and unary plus pass it on.
+pub fn collated_operand(expr: &Expr) -> Option<&Expr> {
+    match expr {
+        Expr::Cast { expr, .. } | Expr::Unary { op: UnaryOp::Plus, expr } => Some(expr),
+        Expr::Operation { args, .. } if cast_type(expr).is_some() => args.first(),
+        _ => None,
+    }
+}
+
 /// Rewrites expressions from the inside out: operands before what holds them. `rewrite` gives the substitute, if any.
 pub fn rewrite<'a>(
     query: &Query,

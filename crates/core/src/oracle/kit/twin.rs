@@ -11,6 +11,7 @@
 //! - If one of the two stores rows by primary key, that key is declared NOT NULL and is not an alias of the rowid, and
 //!   every INSERT has a value for each column.
 //! - A storage option that compares values of some types differently is not used with them (the dialect says which).
+//! - Nothing else in a query goes by the table's name: which of the two is meant would depend on where it stands.
 //! - The result does not depend on the order of rows, as for [`index`](crate::oracle::index).
 //! - An error in one arm only is validated first.
 
@@ -24,7 +25,7 @@ use crate::features::{Features, hyphenated};
 use crate::finding::{Class, Switch, Verdict};
 use crate::generate::Generator;
 use crate::session::Session;
-use crate::sql::visit::{Editor, Visitor, edit_expr, edit_select, edit_table, walk_table};
+use crate::sql::visit::{Editor, Visitor, edit_expr, edit_select, edit_table, walk_query, walk_table};
 use crate::sql::*;
 use crate::state::State;
 use crate::subject::{Proposal, Subject, TestCase};
@@ -402,6 +403,13 @@ pub fn check(subject: &Subject, session: &mut Session) -> Result<Verdict, Stop> 
 
 /// Asks a table and its twin the queries of a subject.
 pub fn compare(case: &Case, subject: &Subject, session: &mut Session) -> Result<Verdict, Stop> {
+    let views = case.twin.iter().filter_map(|statement| match statement {
+        Statement::CreateView(view) => Some(&view.query),
+        _ => None,
+    });
+    if subject.queries().chain(views).any(|query| hides(query, &case.names)) {
+        return Ok(Verdict::skip(HIDDEN));
+    }
     let from = vec![TableRef::table(case.base.clone())];
     let all = Query::select(Select { items: vec![SelectItem::Wildcard], from, ..Select::default() });
     // Before the twin is made: that may make the engine forget what was wrong with the table.
@@ -474,6 +482,39 @@ fn ask_twin(
         (None, None, Some(reason)) => Verdict::Skip(reason),
         (None, None, None) => Verdict::skip("no query"),
     })
+}
+
+const HIDDEN: &str = "alias or common table with the name of the table";
+
+/// Whether something else in a query goes by one of the names that are replaced.
+fn hides(query: &Query, names: &[(Name, Name)]) -> bool {
+    struct Hidden<'a> {
+        names: &'a [(Name, Name)],
+        found: bool,
+    }
+    impl Hidden<'_> {
+        fn called(&mut self, other: &Name) {
+            self.found |= self.names.iter().any(|(name, _)| name.eq_ignore_ascii_case(other));
+        }
+    }
+    impl Visitor for Hidden<'_> {
+        fn query(&mut self, query: &Query) {
+            query.with.iter().flat_map(|with| &with.tables).for_each(|table| self.called(&table.name));
+            walk_query(self, query);
+        }
+        fn table(&mut self, table: &TableRef) {
+            match table {
+                TableRef::Table { alias: Some(alias), .. }
+                | TableRef::Derived { alias, .. }
+                | TableRef::Function { alias, .. } => self.called(alias),
+                TableRef::Table { .. } | TableRef::Join { .. } => {}
+            }
+            walk_table(self, table);
+        }
+    }
+    let mut hidden = Hidden { names, found: false };
+    hidden.query(query);
+    hidden.found
 }
 
 /// Other names for tables and views, in statements and queries alike.
