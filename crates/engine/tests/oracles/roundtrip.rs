@@ -33,6 +33,11 @@ fn a_row_that_maintenance_loses_is_reported() {
     }
 }
 
+#[test]
+fn saving_and_opening_are_no_arms() {
+    assert_eq!(Fixture::sqlite().arms(&rewritten("reopen", SETUP, "SELECT c0 FROM t0 WHERE c1 > 'a'")), 2);
+}
+
 /// SQLite with a bug that shows once the database was opened again.
 fn lossy_once_opened() -> Fixture {
     // Saving and opening are no statements, so the bug shows in the second answer to a question.
