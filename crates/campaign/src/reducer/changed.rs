@@ -33,7 +33,7 @@ impl Job<'_> {
             there.dialect = other.dialect().to_string();
         }
         let [mut here, mut there] =
-            [here, there].map(|place| Checker::new(place, finding.origin, Class::WrongRows));
+            [here, there].map(|place| Checker::new(place, finding.origin, Class::WrongRows, &self.meter));
         for question in self.questions(&finding.case, query) {
             let [here, there] = [is_wrong(&mut here, &question)?, is_wrong(&mut there, &question)?];
             let version = match (here, there) {
