@@ -110,9 +110,12 @@ impl Bench {
         Ok(Measured { cpu_seconds, checks: tally.checks(), useful, tally })
     }
 
-    /// The costs of a dialect's file, as this hunt measures them.
-    pub fn costs(&self, measured: &[Measured]) -> String {
-        costs::table(&self.task.config.oracles, measured.iter().map(|measured| &measured.tally))
+    /// The costs of a dialect's file, as this hunt measures them. What EXPLAIN costs, another hunt may have to tell: one
+    /// that has a guide.
+    pub fn costs(&self, measured: &[Measured], guided: &[Measured]) -> String {
+        let [measured, guided] =
+            [measured, guided].map(|hunts| hunts.iter().map(|hunt| &hunt.tally).collect::<Vec<_>>());
+        costs::table(&self.task.config.oracles, &measured, &guided)
     }
 
     /// The processor time of the hunt's statements through the bare client.

@@ -45,9 +45,10 @@ impl Counted {
             statements: earlier.statements + run.statements,
             valid: earlier.valid + run.valid,
             checks: earlier.checks + run.checks,
-            // Both are counted over the whole campaign.
+            // These are counted over the whole campaign, or at one moment.
             features: run.features,
             bugs: run.bugs,
+            memory: run.memory,
         }
     }
 }

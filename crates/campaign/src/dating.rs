@@ -13,7 +13,7 @@ use dissent_engine::{Source, Target};
 use crate::builds::Build;
 use crate::config::Config;
 use crate::observer::{Observer, Step};
-use crate::pool::Workplace;
+use crate::pool::{Meter, Workplace};
 use crate::reducer::{Answer, Checker};
 use crate::remembered::Remembered;
 use crate::tested::target_in_file;
@@ -33,7 +33,7 @@ pub fn date(
 ) -> anyhow::Result<Vec<Chronicle>> {
     config.check_limits()?;
     let others = compared(findings, config, &mut *observer)?;
-    date_with(findings, versions, others, config, None, observer)
+    date_with(findings, versions, others, config, None, &Meter::default(), observer)
 }
 
 /// Dates one finding on builds that take long to make. Builds that are remembered are not made again, and each result
@@ -54,23 +54,33 @@ pub fn date_builds(
         others,
         deadline: None,
         remembered,
+        meter: Meter::default(),
         observer: Mutex::new(observer),
     };
     let mut chronicles = dating.search(&[finding], Processes::Own)?;
     chronicles.pop().context("the finding was not checked; please report this")
 }
 
-/// The same, where the versions to compare with are at hand, by their names. After the deadline nothing more is checked.
+/// The same, where the versions to compare with are at hand, by their names. After the deadline nothing more is checked;
+/// what the processes spend goes to the meter.
 pub(crate) fn date_with(
     findings: &[&Finding],
     versions: &[Build],
     others: BTreeMap<String, Source>,
     config: &Config,
     deadline: Option<Instant>,
+    meter: &Meter,
     observer: &mut (dyn Observer + Send),
 ) -> anyhow::Result<Vec<Chronicle>> {
-    let dating =
-        Dating { versions, config, others, deadline, remembered: None, observer: Mutex::new(observer) };
+    let dating = Dating {
+        versions,
+        config,
+        others,
+        deadline,
+        remembered: None,
+        meter: meter.clone(),
+        observer: Mutex::new(observer),
+    };
     let mut chronicles = dating.search(findings, Processes::Shared)?;
     if findings.len() == 1 {
         return Ok(chronicles);
@@ -131,6 +141,7 @@ struct Dating<'a> {
     others: BTreeMap<String, Source>,
     deadline: Option<Instant>,
     remembered: Option<&'a Remembered>,
+    meter: Meter,
     observer: Mutex<&'a mut (dyn Observer + Send)>,
 }
 
@@ -242,7 +253,7 @@ impl Round<'_, '_> {
                     memory_bytes: self.dating.config.worker_memory,
                     hang_limit: self.dating.config.hang_limit,
                 };
-                Checker::new(place, finding.origin, class)
+                Checker::new(place, finding.origin, class, &self.dating.meter)
             };
             let status = match source.clone() {
                 Some(source) => {

@@ -15,6 +15,7 @@ use dissent_core::triage::known::Known;
 use crate::bugs::{Bug, Bugs, id};
 use crate::config::{Allowance, Config};
 use crate::observer::{Observer, Stage};
+use crate::pool::Meter;
 use crate::record;
 use crate::reducer::{Baseline, Job, Reduced, Watcher};
 use crate::share::{SharedBug, Sharing};
@@ -48,7 +49,7 @@ pub struct Intake<'a> {
     pub not_kept: u64,
     /// Findings that were left to be reduced at the end.
     pub left_waiting: u64,
-    pub reducer_cpu_seconds: f64,
+    reducing: Meter,
 }
 
 impl<'a> Intake<'a> {
@@ -60,8 +61,10 @@ impl<'a> Intake<'a> {
         share: Sharing,
     ) -> Intake<'a> {
         let (sender, reduced) = channel();
-        let queue =
-            config.reduce.map(|allowance| Queue::start(tested, store.dialect().clone(), allowance, sender));
+        let reducing = Meter::default();
+        let start =
+            |allowance| Queue::start(tested, store.dialect().clone(), allowance, reducing.clone(), sender);
+        let queue = config.reduce.map(start);
         Intake {
             tested,
             sorter: Sorter {
@@ -80,12 +83,17 @@ impl<'a> Intake<'a> {
             unstable: 0,
             not_kept: 0,
             left_waiting: 0,
-            reducer_cpu_seconds: 0.0,
+            reducing,
         }
     }
 
     pub fn waiting(&self) -> usize {
         self.waiting.len() + usize::from(self.under_way.is_some())
+    }
+
+    /// What the processes of all reductions have used, once they have ended.
+    pub fn reducer_cpu_seconds(&self) -> f64 {
+        self.reducing.cpu_seconds()
     }
 
     pub fn has_all_findings(&self) -> bool {
@@ -212,9 +220,8 @@ impl<'a> Intake<'a> {
                 }
                 Ok(())
             }
-            Ok(News::Done { result, cpu_seconds }) => {
+            Ok(News::Done(result)) => {
                 let Some(pending) = self.under_way.take() else { return Ok(()) };
-                self.reducer_cpu_seconds += cpu_seconds;
                 let ticket = pending.ticket;
                 if self.take_back(pending, result, observer)?
                     && let Some(ticket) = ticket
@@ -350,10 +357,7 @@ struct Pending {
 enum News {
     /// It fails in a process of its own, too.
     Confirmed,
-    Done {
-        result: anyhow::Result<Reduced>,
-        cpu_seconds: f64,
-    },
+    Done(anyhow::Result<Reduced>),
 }
 
 /// A thread that reduces findings one after the other, so that a hunt never waits.
@@ -364,21 +368,26 @@ struct Queue {
 
 impl Queue {
     /// What is done comes back in the order in which it was handed in.
-    fn start(tested: &Tested, dialect: Arc<Dialect>, allowance: Allowance, news: Sender<News>) -> Queue {
+    fn start(
+        tested: &Tested,
+        dialect: Arc<Dialect>,
+        allowance: Allowance,
+        meter: Meter,
+        news: Sender<News>,
+    ) -> Queue {
         let (place, baseline) = (tested.place.clone(), Baseline::of(tested));
         let (sender, findings) = channel::<Finding>();
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
         // The processes it starts die with this thread, which lives until no more findings come.
         std::thread::spawn(move || {
-            let job = Job { place: &place, baseline, dialect: &dialect, allowance };
+            let job = Job { place: &place, baseline, dialect: &dialect, allowance, meter };
             for finding in findings {
                 let mut telling = Telling { stopped: &stopped, confirmed: false, news: &news };
                 if telling.is_stopped() {
                     return;
                 }
-                let (result, cpu_seconds) = job.run(&finding, &mut telling);
-                let _ = news.send(News::Done { result, cpu_seconds });
+                let _ = news.send(News::Done(job.run(&finding, &mut telling)));
             }
         });
         Queue { sender, stop }

@@ -28,7 +28,6 @@ use crate::share::{Lease, Next, Share, Sharing};
 use crate::store::{Position, Store};
 use crate::stretch::Stretch;
 use crate::summary::{OperationFigures, Results, Running, Summary};
-use crate::system;
 use crate::tested::Tested;
 use crate::worker::protocol::{Difference, Event, HuntTask, Tally, Task};
 use sharing::Shared;
@@ -124,8 +123,6 @@ pub struct Supervisor<'a> {
     waits: bool,
     pausing: bool,
     failures_in_a_row: u32,
-    /// What child processes other than workers have used.
-    cpu_before: f64,
     /// What workers had used when that was last looked up, in seconds.
     cpu_used: f64,
     /// Of this run; only what the guide saw is that of the whole campaign.
@@ -282,7 +279,6 @@ impl<'a> Supervisor<'a> {
             waits: false,
             pausing: false,
             failures_in_a_row: 0,
-            cpu_before: system::ended_children_cpu_seconds(),
             cpu_used: 0.0,
             tally,
             failures: Vec::new(),
@@ -361,23 +357,16 @@ impl<'a> Supervisor<'a> {
 
     /// What was counted, earlier runs of the campaign included.
     fn counted(&self) -> Counted {
-        let reducer_cpu_seconds = self.intake.reducer_cpu_seconds;
         self.plan.earlier.with(Counted {
             wall_seconds: self.clock.elapsed().as_secs_f64(),
-            worker_cpu_seconds: self.worker_cpu_seconds(),
-            reducer_cpu_seconds,
+            worker_cpu_seconds: self.pool.cpu_seconds(),
+            reducer_cpu_seconds: self.intake.reducer_cpu_seconds(),
             unstable: self.intake.unstable,
             not_kept: self.intake.not_kept,
             failures: self.failures.clone(),
             timeline: self.timeline.clone(),
             tally: self.tally.clone(),
         })
-    }
-
-    /// In this run, by workers that have ended and those that have not.
-    fn worker_cpu_seconds(&self) -> f64 {
-        let ended = system::ended_children_cpu_seconds() - self.cpu_before - self.intake.reducer_cpu_seconds;
-        ended + system::trees_cpu_seconds(&self.pool.process_ids())
     }
 
     /// Gives every slot something to do, and the one after that.
@@ -663,7 +652,7 @@ impl<'a> Supervisor<'a> {
             return Ok(());
         }
         self.sampled = Instant::now();
-        self.cpu_used = self.worker_cpu_seconds();
+        self.cpu_used = self.pool.cpu_seconds();
         self.sample();
         let Plan { config, tested, .. } = self.plan;
         self.store.write_summary(&Summary::new(config, &tested.into(), &self.results_so_far()))
@@ -678,6 +667,7 @@ impl<'a> Supervisor<'a> {
             checks: self.tally.checks(),
             features: self.tally.learned.features.len() as u64,
             bugs: self.intake.new_bugs(),
+            memory: self.pool.memory(),
         }));
     }
 

@@ -6,7 +6,9 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
+use std::process::ExitStatus;
 use std::sync::OnceLock;
 use std::time::Instant;
 
@@ -79,6 +81,25 @@ pub fn keep_freed_memory() {
     }
 }
 
+/// Waits for a child to end. Gives how it ended, and its processor time, that of the children it waited for included.
+///
+/// Whoever calls this must not wait for the child in another way, before or after.
+pub fn wait_for(child: u32) -> io::Result<(ExitStatus, f64)> {
+    let mut status = 0;
+    // SAFETY: an all-zero rusage is valid, and the call writes no further than the two that it is given.
+    let (waited, usage) = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        (libc::wait4(child as libc::pid_t, &mut status, 0, &mut usage), usage)
+    };
+    match waited {
+        -1 => match io::Error::last_os_error() {
+            error if error.kind() == io::ErrorKind::Interrupted => wait_for(child),
+            error => Err(error),
+        },
+        _ => Ok((ExitStatus::from_raw(status), seconds_of(&usage))),
+    }
+}
+
 /// The CPU time of all children that have ended, user and system.
 pub fn ended_children_cpu_seconds() -> f64 {
     cpu_seconds(libc::RUSAGE_CHILDREN)
@@ -100,21 +121,38 @@ pub fn trees_cpu_seconds(roots: &[u32]) -> f64 {
     living_cpu_seconds(&|process| roots.contains(&process.id))
 }
 
-/// What `/proc` says of some processes and those below them: each with those of its children that have ended.
+/// The processor time of what a process, which lives, has started and not yet waited for.
+pub fn offspring_cpu_seconds(process: u32) -> f64 {
+    living_cpu_seconds(&|other| other.parent == process)
+}
+
+/// Bytes of memory that these processes and those below them hold. What several share counts for each.
+pub fn trees_memory(roots: &[u32]) -> u64 {
+    let pages: u64 = family(&|process| roots.contains(&process.id)).iter().map(|member| member.pages).sum();
+    // SAFETY: the call reads nothing but its argument.
+    pages * unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.max(0) as u64
+}
+
 fn living_cpu_seconds(is_root: &dyn Fn(&ProcessStat) -> bool) -> f64 {
-    let entries = std::fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
-    let processes: Vec<ProcessStat> = entries
-        .filter_map(|entry| ProcessStat::parse(&std::fs::read_to_string(entry.path().join("stat")).ok()?))
-        .collect();
-    let mut family: Vec<&ProcessStat> = processes.iter().filter(|process| is_root(process)).collect();
-    let mut ticks = 0;
-    while let Some(member) = family.pop() {
-        ticks += member.ticks;
-        family.extend(processes.iter().filter(|process| process.parent == member.id));
-    }
+    let ticks: u64 = family(is_root).iter().map(|member| member.ticks).sum();
     // SAFETY: the call reads nothing but its argument.
     let ticks_per_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
     ticks as f64 / ticks_per_second.max(1) as f64
+}
+
+/// What `/proc` says of some processes and those below them.
+fn family(is_root: &dyn Fn(&ProcessStat) -> bool) -> Vec<ProcessStat> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
+    let mut others: Vec<ProcessStat> = entries
+        .filter_map(|entry| ProcessStat::parse(&std::fs::read_to_string(entry.path().join("stat")).ok()?))
+        .collect();
+    let mut family: Vec<ProcessStat> = others.extract_if(.., |process| is_root(process)).collect();
+    let mut at = 0;
+    while let Some(parent) = family.get(at).map(|member| member.id) {
+        family.extend(others.extract_if(.., |process| process.parent == parent));
+        at += 1;
+    }
+    family
 }
 
 /// A line of `/proc/PID/stat`.
@@ -123,6 +161,8 @@ struct ProcessStat {
     parent: u32,
     /// User and system time, its own and that of its ended children.
     ticks: u64,
+    /// Of memory, those that are not swapped out.
+    pages: u64,
 }
 
 impl ProcessStat {
@@ -133,7 +173,8 @@ impl ProcessStat {
         let fields: Vec<&str> = tail.split_ascii_whitespace().collect();
         let parent = fields.get(1)?.parse().ok()?;
         let ticks = fields.get(11..15)?.iter().filter_map(|field| field.parse::<u64>().ok()).sum();
-        Some(ProcessStat { id, parent, ticks })
+        let pages = fields.get(21)?.parse().ok()?;
+        Some(ProcessStat { id, parent, ticks, pages })
     }
 }
 
@@ -144,6 +185,11 @@ fn cpu_seconds(whose: libc::c_int) -> f64 {
         libc::getrusage(whose, &mut usage);
         usage
     };
+    seconds_of(&usage)
+}
+
+/// User and system time.
+fn seconds_of(usage: &libc::rusage) -> f64 {
     let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
     seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }
@@ -207,6 +253,7 @@ mod tests {
         let mut output = std::io::BufReader::new(child.stdout.take().unwrap());
         std::io::BufRead::read_line(&mut output, &mut line).unwrap();
         let alive = tree_cpu_seconds() - before;
+        assert!(trees_memory(&[child.id()]) > 1 << 16);
         drop(child.stdin.take());
         child.wait().unwrap();
         let ended = tree_cpu_seconds() - before;

@@ -14,6 +14,7 @@ fn main() {
     every_option_is_kept_by_resuming();
     a_campaign_of_format_1_is_resumed();
     a_campaign_tells_what_it_does_and_pauses_and_stops_when_asked();
+    the_time_of_reductions_is_not_that_of_hunting();
     println!("all campaigns are as they should be");
 }
 
@@ -172,4 +173,50 @@ fn a_campaign_tells_what_it_does_and_pauses_and_stops_when_asked() {
     assert!(checks > checks_when_paused);
     assert!(outcome.summary.checks["total"] >= checks);
     assert_eq!(store::read_summary(&out).unwrap().statements, outcome.summary.statements);
+}
+
+/// On a server of ours, which dies with the worker that is killed: nobody but us is told what it used.
+fn the_time_of_reductions_is_not_that_of_hunting() {
+    // SAFETY: the calls read nothing but their arguments. From now on, the servers of dead workers are our children.
+    unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
+    let config = Config {
+        target: "postgres".to_string(),
+        oracles: ["norec", "tlp-where", "tlp-distinct"].map(String::from).to_vec(),
+        // Errors in one arm only are findings, and a reduction sees that they are none.
+        error_validation: false,
+        guide: guide::Kind::None,
+        seed: 3,
+        jobs: 1,
+        max_cases: Some(400),
+        ..Config::default()
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let campaign = match Campaign::start(config, Some(&directory.path().join("out")), &mut ()) {
+        Err(error) if std::env::var_os("DISSENT_REQUIRE_ENGINES").is_none() => {
+            return println!("SKIPPED: postgres is not available: {error:#}");
+        }
+        started => started.unwrap(),
+    };
+    let before = kernel_cpu_seconds();
+    let outcome = campaign.run(&mut ()).unwrap();
+    let kernel = kernel_cpu_seconds() - before;
+    let summary = outcome.summary;
+    let [workers, reducer] = [summary.worker_cpu_seconds, summary.reducer_cpu_seconds];
+    assert!(summary.unstable > 0 && reducer > 0.0, "nothing was reduced");
+    // The clock of /proc, by which a server that is killed is measured, ticks a hundred times a second.
+    assert!((kernel - workers - reducer).abs() < 0.1 + 0.1 * kernel, "{kernel} is {workers} and {reducer}");
+}
+
+/// What all our children have used, once all of them have ended.
+fn kernel_cpu_seconds() -> f64 {
+    // SAFETY: nothing is written but the status, which may be null, and the struct that is given, for which zeros are
+    // valid.
+    let usage = unsafe {
+        while libc::waitpid(-1, std::ptr::null_mut(), 0) > 0 {}
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage);
+        usage
+    };
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+    seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }

@@ -170,10 +170,10 @@ impl<'a> Session<'a> {
 
     /// Closes the database and opens it again, as its file would hold it. `false`: the engine cannot do that.
     pub fn reopen(&mut self) -> Result<bool, Trouble> {
-        match self.save()? {
-            Some(saved) => self.clocked(1, |engine| engine.open_saved(&saved)),
+        self.aside(|session| match session.save()? {
+            Some(saved) => session.clocked(1, |engine| engine.open_saved(&saved)),
             None => Ok(false),
-        }
+        })
     }
 
     fn save(&mut self) -> Result<Option<Vec<u8>>, Trouble> {

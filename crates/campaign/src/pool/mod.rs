@@ -12,9 +12,10 @@ use dissent_engine::{EngineError, Source};
 use serde::Serialize;
 
 use crate::observer::Doing;
+use crate::system;
 use crate::worker::journal::Pulse;
 use crate::worker::protocol::{Event, Task, read_events};
-pub use process::{End, Ended};
+pub use process::{End, Ended, Meter};
 use process::{Process, STUCK_LIMIT};
 
 /// How often workers are checked when no report arrives.
@@ -69,6 +70,7 @@ pub enum Report {
 /// may (see [`dissent_engine::Confinement`]).
 pub struct Pool {
     place: Workplace,
+    meter: Meter,
     workers: BTreeMap<WorkerId, Process>,
     started: WorkerId,
     /// `None`: the worker's stream ended, it is dead or about to be.
@@ -81,16 +83,21 @@ pub struct Pool {
 
 impl Pool {
     pub fn new(place: Workplace) -> Pool {
+        Pool::metered(place, Meter::default())
+    }
+
+    /// A pool whose processor time is counted together with that of others.
+    pub fn metered(place: Workplace, meter: Meter) -> Pool {
         let (sender, receiver) = channel();
         let workers = BTreeMap::new();
         let looked = Instant::now();
-        Pool { place, workers, started: 0, sender, receiver, looked, stopping: None, paused: false }
+        Pool { place, meter, workers, started: 0, sender, receiver, looked, stopping: None, paused: false }
     }
 
     /// Starts a worker.
     pub fn start(&mut self, task: &Task) -> anyhow::Result<WorkerId> {
         check_interrupted()?;
-        let (process, stream) = Process::spawn(&self.place, task)?;
+        let (process, stream) = Process::spawn(&self.place, task, self.meter.clone())?;
         process.ask_to_pause(self.paused);
         self.started += 1;
         let id = self.started;
@@ -108,8 +115,17 @@ impl Pool {
         self.workers.is_empty()
     }
 
-    /// The processes of the workers.
-    pub fn process_ids(&self) -> Vec<u32> {
+    /// The processor time of all workers so far, of those that have ended and those that have not.
+    pub fn cpu_seconds(&self) -> f64 {
+        self.meter.cpu_seconds() + system::trees_cpu_seconds(&self.process_ids())
+    }
+
+    /// Bytes of memory that the workers and what they started hold now.
+    pub fn memory(&self) -> u64 {
+        system::trees_memory(&self.process_ids())
+    }
+
+    fn process_ids(&self) -> Vec<u32> {
         self.workers.values().map(Process::id).collect()
     }
 

@@ -1,10 +1,12 @@
 //! One worker process, as its supervisor sees it: start it, watch its pulse, kill it, read what it left behind.
 
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
@@ -21,8 +23,27 @@ use crate::worker::{self, NAME};
 /// a busy machine takes its time.
 pub const STUCK_LIMIT: Duration = Duration::from_secs(180);
 
+/// Adds up the processor time of workers that have ended, and of what they started: private servers, too.
+#[derive(Clone, Debug, Default)]
+pub struct Meter(Arc<AtomicU64>);
+
+impl Meter {
+    fn add(&self, seconds: f64) {
+        self.0.fetch_add((seconds * 1e9) as u64, Ordering::Relaxed);
+    }
+
+    pub fn cpu_seconds(&self) -> f64 {
+        self.0.load(Ordering::Relaxed) as f64 / 1e9
+    }
+}
+
 pub struct Process {
     child: Child,
+    /// How it ended, once it was waited for.
+    status: Option<ExitStatus>,
+    meter: Meter,
+    /// The processor time of the servers that it had when it was killed.
+    left_behind: f64,
     /// Open only where the task takes more than the job.
     input: Option<ChildStdin>,
     journal: Journal,
@@ -35,8 +56,8 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts a worker on a task. Its events come out of the stream.
-    pub fn spawn(place: &Workplace, task: &Task) -> anyhow::Result<(Process, ChildStdout)> {
+    /// Starts a worker on a task. Its events come out of the stream, its processor time goes to the meter.
+    pub fn spawn(place: &Workplace, task: &Task, meter: Meter) -> anyhow::Result<(Process, ChildStdout)> {
         if worker::is_asked() {
             bail!("call dissent_campaign::run_worker_if_asked() first in main");
         }
@@ -55,8 +76,18 @@ impl Process {
         let mut child = command.spawn().context("cannot start a worker process")?;
         let input = child.stdin.take();
         let events = child.stdout.take().context("a worker process has no standard output")?;
-        let watch = StallWatch::new();
-        let mut process = Process { child, input, journal, stderr, watch, killed: None, trouble: None };
+        let mut process = Process {
+            child,
+            status: None,
+            meter,
+            left_behind: 0.0,
+            input,
+            journal,
+            stderr,
+            watch: StallWatch::new(),
+            killed: None,
+            trouble: None,
+        };
         process.send(&Job {
             journal: system::inherited_path(memory.as_raw_fd()),
             source: place.source.clone(),
@@ -105,13 +136,26 @@ impl Process {
     pub fn kill(&mut self, reason: End) {
         if self.killed.is_none() {
             self.killed = Some(reason);
+            // It can no longer wait for its servers, which end with it.
+            self.left_behind = system::offspring_cpu_seconds(self.id());
             let _ = self.child.kill();
         }
     }
 
+    /// Waits for it. The standard library's own way does not tell the processor time, and must not be used beside it.
+    fn reap(&mut self) -> io::Result<ExitStatus> {
+        if let Some(status) = self.status {
+            return Ok(status);
+        }
+        let (status, cpu_seconds) = system::wait_for(self.id())?;
+        self.meter.add(cpu_seconds + self.left_behind);
+        self.status = Some(status);
+        Ok(status)
+    }
+
     /// Waits for a worker whose event stream has ended, and reads what it left.
     pub fn end(mut self) -> anyhow::Result<Ended> {
-        let status = self.child.wait().context("cannot wait for a worker")?;
+        let status = self.reap().context("cannot wait for a worker")?;
         let last_words = last_words(&mut self.stderr);
         let remains = self.journal.remains();
         let how = match self.killed {
@@ -137,8 +181,11 @@ fn confinement(place: &Workplace, journal: &File) -> Confinement {
 /// A supervisor that fails on the way leaves no worker behind, not even as a zombie.
 impl Drop for Process {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        if self.status.is_none() {
+            // What was killed before has left its servers already.
+            self.kill(End::Stopped);
+            let _ = self.reap();
+        }
     }
 }
 

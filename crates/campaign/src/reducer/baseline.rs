@@ -4,7 +4,7 @@ use dissent_core::finding::{Class, Finding};
 use dissent_core::subject::TestCase;
 
 use super::{Answer, Checker};
-use crate::pool::Workplace;
+use crate::pool::{Meter, Workplace};
 use crate::tested::Tested;
 
 /// A version to judge by.
@@ -23,9 +23,9 @@ impl Baseline {
     }
 
     /// A process in which forms of a finding are checked, of whose setup so many statements may fail.
-    pub fn ask(&self, finding: &Finding, failures_allowed: usize) -> Asked {
+    pub fn ask(&self, finding: &Finding, failures_allowed: usize, meter: &Meter) -> Asked {
         let class = finding.evidence.class;
-        let checker = Checker::new(self.place.clone(), finding.origin, class);
+        let checker = Checker::new(self.place.clone(), finding.origin, class, meter);
         Asked { name: self.name.clone(), class, failures_allowed, checker }
     }
 }

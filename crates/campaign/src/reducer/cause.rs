@@ -64,7 +64,8 @@ impl Job<'_> {
             (Some(against), Some(other)) => BTreeMap::from([(against.target.clone(), other.clone())]),
             _ => BTreeMap::new(),
         };
-        let chronicles = date_with(&[finding], &versions, others, &config, Some(deadline), &mut ())?;
+        let chronicles =
+            date_with(&[finding], &versions, others, &config, Some(deadline), &self.meter, &mut ())?;
         // Some versions less would make another bug of the same one.
         if Instant::now() >= deadline {
             return Ok(None);

@@ -35,7 +35,7 @@ impl Job<'_> {
             there.dialect = other.dialect().to_string();
         }
         let [mut here, mut there] =
-            [here, there].map(|place| Checker::new(place, finding.origin, Class::WrongRows));
+            [here, there].map(|place| Checker::new(place, finding.origin, Class::WrongRows, &self.meter));
         let deadline = Instant::now() + self.allowance.time;
         for question in self.questions(&finding.case, query) {
             if Instant::now() >= deadline {

@@ -5,16 +5,13 @@ use dissent_core::finding::{Class, Evidence, Origin};
 use dissent_core::subject::TestCase;
 
 use crate::crash;
-use crate::pool::{End, Ended, Pool, Report, TICK, WorkerId, Workplace};
+use crate::pool::{End, Ended, Meter, Pool, Report, TICK, WorkerId, Workplace};
 use crate::worker::protocol::{CheckOutcome, Checked, Event, SubjectsTask, Task};
 
 pub struct Checker {
     pool: Pool,
     task: SubjectsTask,
     worker: Option<WorkerId>,
-    /// CPU time of the current process and of those before it, as far as they reported it.
-    cpu_seconds: f64,
-    cpu_before: f64,
 }
 
 /// The result of a check, whatever happened to the process.
@@ -35,14 +32,14 @@ pub enum Answer {
 }
 
 impl Checker {
-    /// `looking_for` is the class the caller cares about.
-    pub fn new(place: Workplace, origin: Origin, looking_for: Class) -> Checker {
+    /// `looking_for` is the class the caller cares about; what its processes spend goes to the meter.
+    pub fn new(place: Workplace, origin: Origin, looking_for: Class, meter: &Meter) -> Checker {
         let task = SubjectsTask {
             origin,
             setup_failures_allowed: usize::MAX,
             look_after: looking_for == Class::Crash,
         };
-        Checker { pool: Pool::new(place), task, worker: None, cpu_seconds: 0.0, cpu_before: 0.0 }
+        Checker { pool: Pool::metered(place, meter.clone()), task, worker: None }
     }
 
     /// From now on a subject with more failing statements than this is not worth a check.
@@ -51,11 +48,6 @@ impl Checker {
             self.task.setup_failures_allowed = most;
             self.end();
         }
-    }
-
-    /// CPU time of all processes so far.
-    pub fn cpu_seconds(&self) -> f64 {
-        self.cpu_before + self.cpu_seconds
     }
 
     pub fn check(&mut self, case: &TestCase) -> anyhow::Result<Answer> {
@@ -94,7 +86,6 @@ impl Checker {
     }
 
     fn answer(&mut self, worker: WorkerId, checked: Checked) -> Answer {
-        self.cpu_seconds = checked.cpu_seconds;
         if self.pool.is_killed(worker) {
             // It answered just in time: the hang does not count against the next subject.
             self.end();
@@ -122,6 +113,5 @@ impl Checker {
     fn end(&mut self) {
         self.pool.clear();
         self.worker = None;
-        self.cpu_before += std::mem::take(&mut self.cpu_seconds);
     }
 }

@@ -23,7 +23,7 @@ pub use baseline::Baseline;
 pub use checker::{Answer, Checker};
 
 use crate::config::Allowance;
-use crate::pool::Workplace;
+use crate::pool::{Meter, Workplace};
 use crate::tested::Tested;
 
 /// The result of reducing a finding.
@@ -57,9 +57,8 @@ pub fn reduce(
     watcher: &mut dyn Watcher,
 ) -> anyhow::Result<Reduced> {
     let dialect = tested.dialect()?;
-    Job { place: &tested.place, baseline: Baseline::of(tested), dialect: &dialect, allowance }
-        .run(finding, watcher)
-        .0
+    let (baseline, meter) = (Baseline::of(tested), Meter::default());
+    Job { place: &tested.place, baseline, dialect: &dialect, allowance, meter }.run(finding, watcher)
 }
 
 pub struct Job<'a> {
@@ -68,22 +67,14 @@ pub struct Job<'a> {
     pub baseline: Option<Baseline>,
     pub dialect: &'a Dialect,
     pub allowance: Allowance,
+    /// What all processes of its reductions spend.
+    pub meter: Meter,
 }
 
 impl Job<'_> {
-    /// Also gives the CPU time used.
-    pub fn run(&self, finding: &Finding, watcher: &mut dyn Watcher) -> (anyhow::Result<Reduced>, f64) {
-        let mut checker = Checker::new(self.place.clone(), finding.origin, finding.evidence.class);
-        let reduced = self.reduce(finding, &mut checker, watcher);
-        (reduced, checker.cpu_seconds())
-    }
-
-    fn reduce(
-        &self,
-        finding: &Finding,
-        checker: &mut Checker,
-        watcher: &mut dyn Watcher,
-    ) -> anyhow::Result<Reduced> {
+    pub fn run(&self, finding: &Finding, watcher: &mut dyn Watcher) -> anyhow::Result<Reduced> {
+        let class = finding.evidence.class;
+        let checker = &mut Checker::new(self.place.clone(), finding.origin, class, &self.meter);
         let started = Instant::now();
         let confirmed = match self.confirm(finding, checker)? {
             Ok(confirmed) => confirmed,
@@ -92,7 +83,7 @@ impl Job<'_> {
         checker.allow_setup_failures(confirmed.failures_allowed);
         // Of what is marked, the baseline was asked before.
         let baseline = self.baseline.as_ref().filter(|_| finding.triage.also_on.is_none());
-        let mut old = baseline.map(|baseline| baseline.ask(finding, confirmed.failures_allowed));
+        let mut old = baseline.map(|baseline| baseline.ask(finding, confirmed.failures_allowed, &self.meter));
         let mut is_new = false;
         if let Some(old) = &mut old {
             let shown = old.shows(&confirmed.case)?;

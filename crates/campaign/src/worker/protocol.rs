@@ -340,8 +340,6 @@ pub struct Checked {
     /// The numbers of the statements of the setup that failed.
     pub setup_failures: Vec<usize>,
     pub outcome: CheckOutcome,
-    /// What the process has used so far.
-    pub cpu_seconds: f64,
 }
 
 /// The worker's end of the event stream.

@@ -12,7 +12,6 @@ use dissent_core::walk::{self, Rebuilt};
 
 use super::protocol::{CheckOutcome, Checked, Event, Events, SubjectsTask};
 use super::{Engines, JournalWriter, confined};
-use crate::system;
 
 /// Ends when the input does.
 pub fn run(
@@ -58,5 +57,5 @@ fn check(task: &SubjectsTask, case: &TestCase, session: &mut Session) -> anyhow:
         // Memory that a statement broke may be noticed only when it is given back.
         session.reset().map_err(trouble)?;
     }
-    Ok(Checked { setup_failures, outcome, cpu_seconds: system::own_cpu_seconds() })
+    Ok(Checked { setup_failures, outcome })
 }

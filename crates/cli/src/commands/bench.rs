@@ -16,26 +16,34 @@ pub fn run(args: BenchArgs) -> anyhow::Result<u8> {
     match (compared(&args), args.coverage) {
         (Some((ways, names)), _) => in_turns(&args, ways, names, &mut out)?,
         (None, true) => coverage(&args, &mut out)?,
+        (None, false) if args.costs => costs(&args, &mut out)?,
         (None, false) => bare(&args, &mut out)?,
     }
     Ok(crate::NOTHING_FOUND)
 }
 
-fn prepare(args: &BenchArgs, line: &mut LiveLine) -> anyhow::Result<Bench> {
-    // What EXPLAIN costs is known only where something is explained.
-    let guide = if args.costs { guide::Kind::Plan } else { guide::Kind::None };
+fn prepare(args: &BenchArgs, guide: guide::Kind, line: &mut LiveLine) -> anyhow::Result<Bench> {
     let config = bench_config(&args.target, &args.oracles, args.seed, guide);
     Bench::prepare(config, args.cases, line)
+}
+
+/// What a hunt as it is by default costs. What EXPLAIN costs is known only where something is explained.
+fn costs(args: &BenchArgs, out: &mut impl Write) -> anyhow::Result<()> {
+    let mut line = LiveLine::new();
+    let usual = bench_config(&args.target, &args.oracles, args.seed, guide::Kind::None).usual_guide();
+    let bench = prepare(args, usual, &mut line)?;
+    let hunts = (0..args.rounds).map(|_| bench.hunt()).collect::<anyhow::Result<Vec<_>>>()?;
+    let guided = match usual {
+        guide::Kind::None => vec![prepare(args, guide::Kind::Plan, &mut line)?.hunt()?],
+        guide::Kind::Plan | guide::Kind::Coverage => Vec::new(),
+    };
+    Ok(write!(out, "{}", bench.costs(&hunts, &guided))?)
 }
 
 /// The hunt against its own statements through the bare client.
 fn bare(args: &BenchArgs, out: &mut impl Write) -> anyhow::Result<()> {
     let mut line = LiveLine::new();
-    let bench = prepare(args, &mut line)?;
-    if args.costs {
-        let hunts = (0..args.rounds).map(|_| bench.hunt()).collect::<anyhow::Result<Vec<_>>>()?;
-        return Ok(write!(out, "{}", bench.costs(&hunts))?);
-    }
+    let bench = prepare(args, guide::Kind::None, &mut line)?;
     let statements = grouped(bench.statements() as u64);
     writeln!(out, "{statements} statements of a hunt of {} with {}", args.target, args.oracles.join(","))?;
     let (mut hunting, mut replaying) = (Vec::new(), Vec::new());

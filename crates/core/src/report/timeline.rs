@@ -18,6 +18,8 @@ pub struct Sample {
     pub features: u64,
     /// Bugs that were not known.
     pub bugs: u64,
+    /// Bytes of memory that workers and their servers held at that moment.
+    pub memory: u64,
 }
 
 /// Samples in the order of time.
@@ -70,6 +72,7 @@ impl Timeline {
                 sample.statements += one.statements;
                 sample.valid += one.valid;
                 sample.checks += one.checks;
+                sample.memory += one.memory;
                 sample.features = sample.features.max(one.features);
                 sample.bugs = sample.bugs.max(one.bugs);
             }

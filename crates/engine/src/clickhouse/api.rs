@@ -58,13 +58,18 @@ impl Api {
         Some(text.to_string_lossy().into_owned())
     }
 
-    /// Opens it with its data in this directory.
-    pub fn connect(&'static self, directory: &Path) -> Option<Connection> {
-        let path = CString::new(format!("--path={}", directory.to_str()?)).ok()?;
-        let mut words = [CString::from(c"clickhouse"), path].map(CString::into_bytes_with_nul);
-        let mut arguments = words.each_mut().map(|word| word.as_mut_ptr().cast::<c_char>());
-        // SAFETY: two arguments, C strings, used during the call only.
-        let handle = unsafe { (self.chdb_connect)(2, arguments.as_mut_ptr()) };
+    /// Opens it with its data in this directory, and with these settings of a server.
+    pub fn connect(&'static self, directory: &Path, settings: &[&str]) -> Option<Connection> {
+        let path = format!("path={}", directory.to_str()?);
+        let settings = std::iter::once(path.as_str()).chain(settings.iter().copied());
+        let told = settings.map(|setting| CString::new(format!("--{setting}")));
+        let mut words = vec![CString::from(c"clickhouse").into_bytes_with_nul()];
+        for word in told {
+            words.push(word.ok()?.into_bytes_with_nul());
+        }
+        let mut arguments: Vec<*mut c_char> = words.iter_mut().map(|word| word.as_mut_ptr().cast()).collect();
+        // SAFETY: as many arguments as stated, C strings, used during the call only.
+        let handle = unsafe { (self.chdb_connect)(arguments.len() as c_int, arguments.as_mut_ptr()) };
         // SAFETY: libchdb returns a place that holds the connection.
         let open = !handle.is_null() && !unsafe { *handle }.is_null();
         open.then_some(Connection { api: self, handle })

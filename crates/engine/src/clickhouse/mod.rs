@@ -38,6 +38,13 @@ const SETTINGS: &[(&str, &str)] = &[
     ("result_overflow_mode", "'throw'"),
 ];
 
+/// What the library itself is told. A mutation that cannot begin at once, because its part is being merged, would be looked
+/// at again only after a second or so of sleep.
+const PACE: &[&str] = &[
+    "background_processing_pool_task_sleep_seconds_when_no_work_random_part=0",
+    "background_processing_pool_thread_sleep_seconds_if_nothing_to_do=0.001",
+];
+
 /// What every session starts with: [`SETTINGS`], and those of the dialect, which are written `SET name = value`.
 fn session_settings(product: &Product) -> Vec<(String, String)> {
     let written =
@@ -86,8 +93,10 @@ impl ClickhouseEngine {
         let refused = |reason: String| EngineError::NotStarted { what: what.clone(), reason };
         let home = Home::create("clickhouse", ROOM)?;
         let data = home.path().join("data");
-        let connection =
-            api.connect(&data).ok_or_else(|| refused("it does not open a connection".to_string()))?;
+        let connection = api
+            .connect(&data, PACE)
+            .or_else(|| api.connect(&data, &[]))
+            .ok_or_else(|| refused("it does not open a connection".to_string()))?;
         ClickhouseEngine::open(product, Box::new(Library { connection, _home: home }), None).map_err(refused)
     }
 

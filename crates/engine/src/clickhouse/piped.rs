@@ -73,10 +73,18 @@ impl Piped {
 
 impl Running {
     fn start(package: &Path) -> Result<Running, EngineError> {
+        let paced = format!("?{}", super::PACE.join("&"));
+        Running::start_with(package, &paced).or_else(|_| Running::start_with(package, ""))
+    }
+
+    /// Settings follow the directory as they do in an address.
+    fn start_with(package: &Path, settings: &str) -> Result<Running, EngineError> {
         let home = Home::create("clickhouse", super::ROOM)?;
         let mut command = Command::new(interpreter::PYTHON);
         // Nothing of the user's own is read.
-        command.args(["-IB", "-c", SCRIPT]).arg(package).arg(home.path().join("data"));
+        let mut data = home.path().join("data").into_os_string();
+        data.push(settings);
+        command.args(["-IB", "-c", SCRIPT]).arg(package).arg(data);
         interpreter::put_first(interpreter::PYTHON, &mut command);
         let refused = |reason| EngineError::NotStarted { what: "ClickHouse".to_string(), reason };
         let pipe = Pipe::start(command)

@@ -374,8 +374,13 @@ fn returns_rows(sql: &str) -> bool {
 
 /// Whether all that a statement changes is the database it runs in.
 fn stays_inside(sql: &str) -> bool {
+    let word = match first_word(sql).as_str() {
+        // Other things that can be forced reach further: FORCE INSTALL.
+        "FORCE" => first_word(&sql.trim_start()["FORCE".len()..]),
+        word => word.to_string(),
+    };
     matches!(
-        first_word(sql).as_str(),
+        word.as_str(),
         "SELECT"
             | "WITH"
             | "VALUES"
@@ -386,6 +391,8 @@ fn stays_inside(sql: &str) -> bool {
             | "INSERT"
             | "UPDATE"
             | "DELETE"
+            | "MERGE"
+            | "CHECKPOINT"
             | "ANALYZE"
             | "BEGIN"
             | "COMMIT"
@@ -495,5 +502,26 @@ impl Engine for DuckdbEngine {
 impl Drop for DuckdbEngine {
     fn drop(&mut self) {
         self.close();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stays_inside;
+
+    #[test]
+    fn only_what_reaches_beyond_its_database_makes_a_reset_thorough() {
+        let inside = [
+            "SELECT 1",
+            "(SELECT 1)",
+            "merge INTO t0 USING t1",
+            "CHECKPOINT",
+            "FORCE CHECKPOINT",
+            "force  checkpoint",
+        ];
+        let beyond =
+            ["SET threads = 2", "ATTACH 'x'", "INSTALL json", "FORCE INSTALL json", "FORCE", "(FORCE"];
+        assert_eq!(inside.map(stays_inside), inside.map(|_| true));
+        assert_eq!(beyond.map(stays_inside), beyond.map(|_| false));
     }
 }

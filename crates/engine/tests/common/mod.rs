@@ -17,7 +17,7 @@ use dissent_core::finding::{Class, Evidence, Origin, Verdict};
 use dissent_core::generate::Policy;
 use dissent_core::import;
 use dissent_core::oracle::{self, Oracle};
-use dissent_core::session::{Counts, NoJournal, Session};
+use dissent_core::session::{Counts, NoJournal, Purpose, Session};
 use dissent_core::sql::{Expr, Query, SelectItem, Statement};
 use dissent_core::subject::{Subject, TestCase};
 use dissent_core::walk::{self, Walk, Watcher};
@@ -78,6 +78,17 @@ impl Fixture {
     pub fn check(&mut self, case: &TestCase) -> Verdict {
         let oracle = oracle::by_name(&case.subject.oracle).expect("the subject's oracle exists");
         self.session(|session| walk::replay(case, oracle, session).expect("the engine answers"))
+    }
+
+    /// How many of the statements that check a case are questions whose answers are compared. It must pass.
+    pub fn arms(&mut self, case: &TestCase) -> u64 {
+        let oracle = oracle::by_name(&case.subject.oracle).expect("the subject's oracle exists");
+        self.session(|session| {
+            walk::rebuild(case, session).expect("the engine answers");
+            session.spend_on(Purpose::Arm(oracle.name()));
+            assert_passes(oracle::check(oracle, &case.subject, session).expect("the engine answers"));
+            session.counts.account.checks[oracle.name()].arms.statements
+        })
     }
 
     /// Walks databases until the watcher has seen enough.

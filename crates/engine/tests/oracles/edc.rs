@@ -34,6 +34,13 @@ fn figure_1(on: &Fixture) -> TestCase {
     in_words_of(on, table, concat, &format!("SELECT {concat} FROM e0 WHERE {concat}"))
 }
 
+#[test]
+fn looking_whether_results_are_stored_as_computed_is_no_arm() {
+    let mut sqlite = Fixture::sqlite();
+    let case = figure_1(&sqlite);
+    assert_eq!(sqlite.arms(&case), 2);
+}
+
 /// A BIT through a function that returns it unchanged.
 fn figure_4(on: &Fixture) -> TestCase {
     let table = "(c0 BIT(1), c1 BIT(1)); INSERT INTO e0 VALUES (NULL, 1)";

@@ -45,6 +45,11 @@ fn a_row_that_is_lost_on_the_way_is_reported() {
 }
 
 #[test]
+fn looking_whether_the_stored_rows_are_the_same_is_no_arm() {
+    assert_eq!(Fixture::sqlite().arms(&storing("v0", "SELECT v0.c1 FROM v0")), 2);
+}
+
+#[test]
 fn rule_8_3_only_what_compares_alike_is_stored() {
     let behaves = "relation that compares differently once it is stored";
     for (relation, select, reason) in [

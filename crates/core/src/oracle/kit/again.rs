@@ -77,8 +77,13 @@ pub fn ask(
         arms.answered(words.after, query, reply);
         arms.explain_last(session)?;
     }
-    for change in made.iter().rev() {
-        session.scaffold(&change.back)?;
+    // The values of one setting are all taken back by the same statement.
+    let mut undone: Vec<&Statement> = Vec::new();
+    for Change { back, .. } in made.iter().rev() {
+        if !undone.contains(&back) {
+            session.scaffold(back)?;
+            undone.push(back);
+        }
     }
     match made.is_empty() {
         _ if differs => settle(arms, query, subject, session),

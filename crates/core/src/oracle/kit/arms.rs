@@ -181,6 +181,22 @@ impl<'q> Arms<'q> {
         }
     }
 
+    /// The same for the rows of an arm and those that it should have returned.
+    pub fn verdict_on(
+        &mut self,
+        at: usize,
+        expected: &Rows,
+        equality: Equality,
+        subject: &Subject,
+        session: &mut Session,
+    ) -> Result<Verdict, Stop> {
+        let rows = self.rows(at);
+        match judge::compare(rows, expected, equality) {
+            None => Ok(Verdict::Pass { nonempty: !rows.is_empty() || !expected.is_empty() }),
+            Some(difference) => self.differ(difference, subject, session),
+        }
+    }
+
     /// The verdict on a difference: a bug, unless the subject is one whose answer is not defined.
     pub fn differ(
         &mut self,

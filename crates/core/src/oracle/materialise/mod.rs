@@ -128,13 +128,13 @@ fn compare(
     subject: &Subject,
     session: &mut Session,
 ) -> Result<Verdict, Stop> {
-    let computed = session.query(&site.contents)?;
+    let computed = session.aside(|session| session.query(&site.contents))?;
     let everything = Select {
         items: vec![SelectItem::Wildcard],
         from: vec![TableRef::table(STORED)],
         ..Select::default()
     };
-    let stored = session.query(&Query::select(everything))?;
+    let stored = session.aside(|session| session.query(&Query::select(everything)))?;
     let same = match (&computed, &stored) {
         (Reply::Rows(computed), Reply::Rows(stored)) => {
             judge::compare(computed, stored, Equality::Exact).is_none()

@@ -55,6 +55,7 @@ fn campaign(text: &str) -> Campaign {
             checks: count * 300,
             features: 50 + count,
             bugs: count / 3,
+            memory: 1 << 20,
         });
     }
     Campaign {
