@@ -44,7 +44,7 @@ fn bug(tokens: usize, statements: usize) -> SharedBug {
         signature: Some(signature),
         cause: None,
         known: None,
-        versions: None,
+        history: None,
         count: 1,
         statements,
         tokens,

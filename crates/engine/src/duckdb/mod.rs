@@ -504,24 +504,3 @@ impl Drop for DuckdbEngine {
         self.close();
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::stays_inside;
-
-    #[test]
-    fn only_what_reaches_beyond_its_database_makes_a_reset_thorough() {
-        let inside = [
-            "SELECT 1",
-            "(SELECT 1)",
-            "merge INTO t0 USING t1",
-            "CHECKPOINT",
-            "FORCE CHECKPOINT",
-            "force  checkpoint",
-        ];
-        let beyond =
-            ["SET threads = 2", "ATTACH 'x'", "INSTALL json", "FORCE INSTALL json", "FORCE", "(FORCE"];
-        assert_eq!(inside.map(stays_inside), inside.map(|_| true));
-        assert_eq!(beyond.map(stays_inside), beyond.map(|_| false));
-    }
-}

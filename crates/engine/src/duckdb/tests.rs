@@ -1,12 +1,20 @@
 use super::*;
 
 #[test]
-fn the_first_word_tells_what_a_statement_leaves_behind() {
-    assert!(stays_inside("  (SELECT 1) UNION SELECT 2"));
-    assert!(stays_inside("insert into t values (1)"));
-    assert!(!stays_inside("SET threads = 2"));
-    assert!(!stays_inside("ATTACH 'x' AS y"));
-    assert!(!stays_inside(""));
+fn only_what_reaches_beyond_its_database_makes_a_reset_thorough() {
+    let inside = [
+        "SELECT 1",
+        "  (SELECT 1) UNION SELECT 2",
+        "insert into t values (1)",
+        "merge INTO t0 USING t1",
+        "CHECKPOINT",
+        "FORCE CHECKPOINT",
+        "force  checkpoint",
+    ];
+    let beyond =
+        ["SET threads = 2", "ATTACH 'x' AS y", "INSTALL json", "FORCE INSTALL json", "FORCE", "(FORCE", ""];
+    assert_eq!(inside.map(stays_inside), inside.map(|_| true));
+    assert_eq!(beyond.map(stays_inside), beyond.map(|_| false));
 }
 
 #[test]
