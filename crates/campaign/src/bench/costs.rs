@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn only_explain_is_taken_from_a_guided_hunt() {
-        let spent = |statements, micros| Spent { statements, nanos: micros * 1000 };
+        let spent = |statements, micros: u64| Spent { statements, nanos: micros * 1000 };
         let hunt = |build, guide| {
             let mut tally = Tally::default();
             tally.counts.account = Account { build: spent(10, build), guide, ..Account::default() };
