@@ -54,7 +54,7 @@ impl Driver for Mysql {
 
     fn binary(&self, product: &'static Product, path: &Path) -> Option<Binary> {
         match Starter::at(product, path, None).ok()? {
-            Starter::Installed(installed) => Some(installed.binary()),
+            Starter::Installed(installed) => installed.binary(),
             // Not programs of C.
             Starter::Described(_) => None,
         }

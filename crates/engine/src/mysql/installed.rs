@@ -218,9 +218,9 @@ impl Installed {
         Ok(Installed { name: name.to_string(), program, file, root, tree, arms: None })
     }
 
-    /// Where its code is.
-    pub fn binary(&self) -> Binary {
-        Binary::server(self.root.join(TREE).join(self.file))
+    /// Where its code is. OceanBase's is not watched: with breakpoints it ends with SIGTRAP when it starts.
+    pub fn binary(&self) -> Option<Binary> {
+        (!self.listens()).then(|| Binary::server(self.root.join(TREE).join(self.file)))
     }
 
     /// Its makers' own build, which brings some libraries and uses the system's for the rest.

@@ -155,7 +155,7 @@ fn postgres_shows_what_is_new_in_all_its_processes() {
         }
         let (new, met) = (watched.counts().0 - hits, watched.counts().1 - traps);
         println!("30 connections: {new} new blocks, {met} breakpoints met");
-        assert!(new < 2_000 && met < new + 6_000, "{new} new blocks, {met} breakpoints met");
+        assert!(new < 2_000 && met < new + 1_000, "{new} new blocks, {met} breakpoints met");
     });
 }
 
@@ -165,15 +165,6 @@ fn postgres_behind_a_script_shows_what_is_new() {
     alone("postgres_behind_a_script_shows_what_is_new", || {
         let Some(mut watched) = Watched::release("postgres@19") else { return };
         watched.shows_what_is_new(0);
-    });
-}
-
-/// Its program is started by others, which give it a network of its own.
-#[test]
-fn oceanbase_shows_what_is_new() {
-    alone("oceanbase_shows_what_is_new", || {
-        let Some(mut watched) = Watched::release("oceanbase") else { return };
-        watched.shows_what_is_new(2_000);
     });
 }
 
