@@ -154,7 +154,7 @@ fn postgres_shows_what_is_new_in_all_its_processes() {
             watched.new_blocks("SELECT 1");
         }
         let (new, met) = (watched.counts().0 - hits, watched.counts().1 - traps);
-        println!("30 connections: {new} new blocks, {met} breakpoints met");
+        eprintln!("30 connections: {new} new blocks, {met} breakpoints met");
         assert!(new < 2_000 && met < new + 1_000, "{new} new blocks, {met} breakpoints met");
     });
 }
@@ -237,7 +237,7 @@ fn breakpoints_and_gcc_agree_on_what_is_new() {
             tally[usize::from(blocks)][usize::from(edges)] += 1;
         }
         let [[neither, edges], [blocks, both]] = tally;
-        println!(
+        eprintln!(
             "{databases} databases: new to both {both}, to neither {neither}, edges only {edges}, blocks only {blocks}"
         );
         // Two ways into a block are two edges, so edges may be new where blocks are not.
