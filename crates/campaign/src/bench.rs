@@ -197,13 +197,29 @@ pub fn bench_config(target: &str, oracles: &[String], seed: u64, guide: guide::K
     Config { target: target.to_string(), oracles: oracles.to_vec(), seed, guide, ..Config::default() }
 }
 
-/// Finds the places of an engine's code anew: how many functions and blocks, and in how many seconds.
-pub fn scan(target: &str, observer: &mut dyn Observer) -> anyhow::Result<(usize, usize, f64)> {
+/// The places of an engine's code.
+pub struct Scanned {
+    /// The name of the very build.
+    pub target: String,
+    /// How many functions it has.
+    pub functions: usize,
+    /// How many basic blocks.
+    pub blocks: usize,
+    /// How long it took to find them.
+    pub seconds: f64,
+}
+
+/// Finds the places of an engine's code anew.
+pub fn scan(target: &str, observer: &mut dyn Observer) -> anyhow::Result<Scanned> {
     let mut told = |step: dissent_engine::Step| observer.note(&step.to_string());
-    let (binary, _) = Target::parse(target)?.obtain_watchable(&mut told)?.code()?;
+    let target = Target::parse(target)?;
+    let source = target.obtain_watchable(&mut told)?;
+    let (binary, _) = source.code()?;
     let start = system::nanos();
     let code = Code::scan(&binary, Depth::Blocks)?;
-    Ok((code.functions.len(), code.places.len(), (system::nanos() - start) as f64 / 1e9))
+    let seconds = (system::nanos() - start) as f64 / 1e9;
+    let (functions, blocks) = (code.functions.len(), code.places.len());
+    Ok(Scanned { target: target.as_watched(&source), functions, blocks, seconds })
 }
 
 #[derive(Default)]

@@ -33,6 +33,9 @@ impl Covered {
     pub fn of(campaign: &Path, target: Option<&str>, observer: &mut dyn Observer) -> anyhow::Result<Covered> {
         let file = store::read_campaign(campaign)?;
         let map = store::map_in(campaign);
+        if !map.exists() && !file.parts.is_empty() {
+            bail!("{} was made of other campaigns: name one of those", campaign.display());
+        }
         if !map.exists() {
             bail!("{} has no coverage: hunt with --guide coverage", campaign.display());
         }

@@ -56,7 +56,7 @@ mod system;
 mod tested;
 mod worker;
 
-pub use bench::{Against, Bench, Measured, Round, Way, bench_config, scan};
+pub use bench::{Against, Bench, Measured, Round, Scanned, Way, bench_config, scan};
 pub use bugs::Bug;
 pub use builds::{Build, own_builds, released_versions};
 pub use campaign::{Builder, Campaign, Join, Outcome};

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::ExitStatus;
+use std::process::{Child, ExitStatus};
 use std::sync::OnceLock;
 use std::time::Instant;
 
@@ -103,6 +103,20 @@ pub fn wait_for(child: u32) -> io::Result<(ExitStatus, f64)> {
 /// The CPU time of all children that have ended, user and system.
 pub fn ended_children_cpu_seconds() -> f64 {
     cpu_seconds(libc::RUSAGE_CHILDREN)
+}
+
+/// Waits for a child to end. Returns the most memory that it or any process below it had at once, in bytes.
+pub fn wait_with_memory(child: Child) -> io::Result<u64> {
+    // SAFETY: an all-zero rusage is valid, the pointers are to values that outlive the call, and nobody else waits for the
+    // child.
+    let (ended, usage) = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        (libc::wait4(child.id() as libc::pid_t, std::ptr::null_mut(), 0, &mut usage), usage)
+    };
+    if ended == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(usage.ru_maxrss as u64 * 1024)
 }
 
 /// The CPU time of this process, user and system.

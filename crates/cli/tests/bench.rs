@@ -2,6 +2,8 @@
 
 mod support;
 
+use std::time::Duration;
+
 use support::{BINARY, dissent, run};
 
 /// The number in front of this.
@@ -37,6 +39,24 @@ fn costs_are_printed_as_a_dialect_keeps_them() {
     };
     assert!(cost("edc") > 2 * cost("norec"), "{}", said.stdout);
     assert!(["reset", "build", "query", "explain"].iter().all(|name| cost(name) > 0), "{}", said.stdout);
+}
+
+/// The version inside the program is another build than the library that is watched.
+#[test]
+fn counting_coverage_is_measured_on_one_build() {
+    let directory = tempfile::tempdir().unwrap();
+    let args = ["bench", "sqlite", "--coverage", "--rounds", "1", "--time", "2s"];
+    // The library may have to be compiled first.
+    let said = run(dissent(directory.path()).timeout(Duration::from_secs(600)).args(args));
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let lines: Vec<&str> = said.stdout.lines().collect();
+    let [code, round, ratio, start, arming, memory] = lines[..] else { panic!("{}", said.stdout) };
+    assert!(code.contains(" blocks, found in ") && round.contains(" cases"), "{}", said.stdout);
+    assert!((0.3..3.0).contains(&before(ratio, " times without")), "{ratio}");
+    assert!(
+        start.starts_with("start-up, left out: ") && arming.starts_with("breakpoints of an engine set in ")
+    );
+    assert!(memory.starts_with("largest process: ") && before(memory, " MB without") > 10.0, "{memory}");
 }
 
 #[test]

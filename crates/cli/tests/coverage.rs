@@ -2,8 +2,11 @@
 
 mod support;
 
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
+use dissent_core::guide::Entry;
 use dissent_coverage::Map;
 use support::{BINARY, children_of, dissent, kill, run, wait_for};
 
@@ -72,48 +75,104 @@ fn a_guided_hunt_keeps_what_reaches_new_code_and_shows_it() {
     assert!(plan.code < Some(2), "{}", plan.stderr);
     let none = run(dissent(directory.path()).args(["stats", "coverage", "p"]));
     assert!(none.stderr.contains("has no coverage: hunt with --guide coverage"), "{}", none.stderr);
+    // What several have seen is in each of them.
+    let merged = run(dissent(directory.path()).args(["merge", "c", "--out", "m"]));
+    assert!(merged.code < Some(2), "{}", merged.stderr);
+    let none = run(dissent(directory.path()).args(["stats", "coverage", "m"]));
+    none.refused_with("m was made of other campaigns: name one of those");
+}
+
+#[test]
+fn a_campaign_goes_on_with_the_build_that_it_watched() {
+    let directory = tempfile::tempdir().unwrap();
+    // Its file is here once it was hunted.
+    let said = hunt(directory.path(), &["--guide", "coverage", "--max-cases", "50", "--out", "c"]);
+    assert!(said.code < Some(2), "{}", said.stderr);
+    let map = directory.path().join("c/coverage.map");
+    let mut bytes = std::fs::read(&map).unwrap();
+    // A digit of the build's id.
+    bytes[32] = if bytes[32] == b'0' { b'1' } else { b'0' };
+    std::fs::write(&map, &bytes).unwrap();
+    let resumed = run(dissent(directory.path()).args(["hunt", "--resume", "c"]));
+    assert_eq!(resumed.code, Some(2), "{}", resumed.stderr);
+    assert!(
+        resumed.stderr.contains("this campaign watched another build of the engine"),
+        "{}",
+        resumed.stderr
+    );
+    assert!(std::fs::read(&map).unwrap() == bytes);
+}
+
+/// What a campaign has kept, by the names of files.
+fn kept(campaign: &Path) -> BTreeMap<String, Entry> {
+    let files =
+        std::fs::read_dir(campaign.join("corpus")).into_iter().flatten().map(|file| file.unwrap().path());
+    let entries = files.filter(|path| path.extension().is_some_and(|ending| ending == "json"));
+    let read = |path: PathBuf| {
+        let text = std::fs::read(&path).unwrap();
+        let entry =
+            serde_json::from_slice(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        (path.file_name().unwrap().to_str().unwrap().to_string(), entry)
+    };
+    entries.map(read).collect()
 }
 
 #[test]
 fn a_worker_that_is_killed_while_watched_loses_nothing() {
     let directory = tempfile::tempdir().unwrap();
     let out = directory.path().join("c");
-    let mut child = std::process::Command::new(BINARY)
+    // Without reducers: all its children are workers.
+    let mut hunt = std::process::Command::new(BINARY)
         .current_dir(directory.path())
         .args([
             "hunt",
             TARGET,
             "--jobs",
             "1",
+            "--seed",
+            "3",
             "--guide",
             "coverage",
-            "--max-cases",
-            "3000",
+            "--no-reduce",
             "--out",
             "c",
-            "--plain",
         ])
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
+        .arg("--plain")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
         .spawn()
         .unwrap();
+    let hits = || Map::open(&out.join("coverage.map")).unwrap().hits();
+    let (mut before, mut seen) = (BTreeMap::new(), 0);
     for _ in 0..3 {
-        let before = std::fs::read_dir(out.join("corpus")).map_or(0, |files| files.count());
-        wait_for("something to be kept", || {
-            let ended = child.try_wait().unwrap().is_some();
-            let kept = std::fs::read_dir(out.join("corpus")).map_or(0, |files| files.count());
-            (ended || kept > before).then_some(())
+        let worker = wait_for("a worker keeps something", || {
+            assert!(hunt.try_wait().unwrap().is_none(), "the hunt ended by itself");
+            children_of(hunt.id()).pop().filter(|_| kept(&out).len() > before.len())
         });
-        children_of(child.id()).into_iter().for_each(kill);
+        (before, seen) = (kept(&out), hits());
+        kill(worker);
+        wait_for("it is dead", || (!children_of(hunt.id()).contains(&worker)).then_some(()));
+        let now = kept(&out);
+        assert!(before.iter().all(|(name, entry)| now.get(name) == Some(entry)), "an entry is lost");
     }
-    let status = child.wait().unwrap();
-    assert!(status.code() < Some(2), "{status}");
+    wait_for("the next one keeps something", || (kept(&out).len() > before.len()).then_some(()));
+    // SAFETY: the process is our own child and has not been waited for, so the number is still its.
+    unsafe { libc::kill(hunt.id() as libc::pid_t, libc::SIGINT) };
+    let status = hunt.wait().unwrap();
+    assert!(matches!(status.code(), Some(0 | 1)), "{status}");
+    // The map is shared by all workers: what a killed one saw and did not report is there, too.
+    let map = Map::open(&out.join("coverage.map")).unwrap();
+    assert!(seen > 5_000 && map.hits() > seen, "{seen} {}", map.hits());
+    let entries = kept(&out);
+    assert!(before.iter().all(|(name, entry)| entries.get(name) == Some(entry)), "an entry is lost");
+    let features = || entries.values().flat_map(|entry| &entry.features);
+    assert!(features().all(|feature| map.is_seen(*feature as usize)));
+    // Each place is the first worker's to see it, whoever took its place.
+    let different: BTreeSet<&u32> = features().collect();
+    assert_eq!(different.len(), features().count());
     let summary: serde_json::Value =
         serde_json::from_slice(&std::fs::read(out.join("summary.json")).unwrap()).unwrap();
-    // The map is shared by all workers: what a killed one saw and did not report is there, too.
-    let seen = Map::open(&out.join("coverage.map")).unwrap().hits();
-    assert!(seen > 5_000, "{seen}");
-    assert_eq!(summary["guide"]["features"].as_u64(), Some(seen), "{summary}");
+    assert_eq!(summary["guide"]["features"].as_u64(), Some(map.hits()), "{}", summary["guide"]);
 }
 
 #[test]

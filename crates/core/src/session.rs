@@ -419,7 +419,18 @@ impl<'a> Session<'a> {
         self.counts.variety.entry(Cow::Borrowed(what)).or_default().insert(which);
     }
 
-    /// The engine's plan for a query, if the dialect has EXPLAIN. Only evidence needs it.
+    /// The engine's plan for a query, if the dialect has EXPLAIN.
+    pub fn plan(&mut self, query: &Query) -> Result<Option<String>, Stop> {
+        if self.dialect.explain.is_none() {
+            return Ok(None);
+        }
+        Ok(match self.run(&Statement::Explain(Box::new(query.clone().into())))? {
+            Reply::Rows(rows) => Some(self.dialect.plan_text(&rows)),
+            _ => None,
+        })
+    }
+
+    /// The same for evidence, which does without if EXPLAIN harms the engine.
     pub fn explain(&mut self, query: &Query) -> Result<Option<String>, Trouble> {
         let Some(prefix) = self.dialect.explain.as_deref() else { return Ok(None) };
         let mut sql = format!("{prefix} ");

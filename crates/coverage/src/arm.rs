@@ -34,6 +34,7 @@ mod here {
     use std::path::{Path, PathBuf};
     use std::ptr;
     use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
+    use std::time::Instant;
 
     use crate::{Map, signals};
 
@@ -51,6 +52,7 @@ mod here {
     static ARMED: AtomicPtr<Armed> = AtomicPtr::new(ptr::null_mut());
 
     pub unsafe fn arm(path: &Path, map: Map, worker: u32) -> Result<(), String> {
+        let start = Instant::now();
         if !ARMED.load(Ordering::Acquire).is_null() {
             return Err("this process has another library with breakpoints".to_string());
         }
@@ -77,6 +79,7 @@ mod here {
                 unsafe { byte(*place).write(INT3) };
             }
         }
+        armed.map.count_armed(worker, start.elapsed());
         Ok(())
     }
 

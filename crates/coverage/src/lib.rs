@@ -50,6 +50,10 @@ pub enum CoverageError {
     #[error("cannot set breakpoints in {}: {reason}", path.display())]
     NotArmed { path: PathBuf, reason: String },
 
+    /// What is at the engine's path is not what a campaign has watched so far.
+    #[error("this campaign watched another build of the engine: put that back, or start a new campaign")]
+    OtherBuild,
+
     /// A file of ours could not be read or written.
     #[error("{}: {error}", path.display())]
     File { path: PathBuf, error: io::Error },

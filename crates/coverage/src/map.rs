@@ -9,6 +9,7 @@ use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::path::Path;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::time::Duration;
 
 use memmap2::{MmapOptions, MmapRaw};
 
@@ -18,8 +19,12 @@ use crate::{Code, CoverageError};
 const MAGIC: u64 = u64::from_le_bytes(*b"dsntmap1");
 const HEADER_BYTES: usize = 4096;
 const MOST_ID_BYTES: usize = 128;
+const HEADER_NUMBERS: usize = HEADER_BYTES / 8;
+/// Where the counters of workers begin in the header, and how many there are: workers beyond share them.
+const FIRST_COUNTER: usize = HEADER_NUMBERS / 2;
+const COUNTERS: usize = HEADER_NUMBERS - FIRST_COUNTER;
 
-/// What a map begins with. Only `hits` and `armed` ever change.
+/// What a map begins with, as numbers of 64 bits. Behind the id only counters follow; they and `hits` ever change.
 #[repr(C)]
 struct Header {
     magic: u64,
@@ -29,9 +34,16 @@ struct Header {
     hits: AtomicU64,
     id_length: u64,
     id: [u8; MOST_ID_BYTES],
-    /// How many servers set their breakpoints.
-    armed: AtomicU64,
+    /// How many breakpoints were met, again and again by processes that are copies of one another.
+    traps: AtomicU64,
+    /// How long it took engines to set their breakpoints, all together.
+    arming_nanos: AtomicU64,
+    spare: [u64; FIRST_COUNTER - 4 - MOST_ID_BYTES / 8 - 2],
+    /// How many engines of each worker set their breakpoints.
+    armed: [AtomicU64; COUNTERS],
 }
+
+const _: () = assert!(size_of::<Header>() == HEADER_BYTES);
 
 /// The map of a campaign, shared with other processes. It is there as long as somebody has it open.
 pub struct Map {
@@ -56,10 +68,14 @@ impl Layout {
 }
 
 impl Map {
-    /// Makes a map in which nothing was seen, unless there is one for the same places.
+    /// Makes a map in which nothing was seen, unless there is one for the same places. One for others is not replaced:
+    /// what a campaign has kept names places by their numbers in it.
     pub fn create(path: &Path, code: &Code) -> Result<(), CoverageError> {
-        if Map::open(path).is_ok_and(|map| map.is_of(code)) {
-            return Ok(());
+        if path.exists() {
+            return match Map::open(path)?.is_of(code) {
+                true => Ok(()),
+                false => Err(CoverageError::OtherBuild),
+            };
         }
         let places = code.places.len();
         let id = &code.id.as_bytes()[..code.id.len().min(MOST_ID_BYTES)];
@@ -142,9 +158,26 @@ impl Map {
         self.header().hits.load(Ordering::Acquire).min(self.places as u64)
     }
 
-    /// How many servers have set their breakpoints since the map was made.
-    pub fn armed(&self) -> u64 {
-        self.header().armed.load(Ordering::Acquire)
+    /// How many engines of a worker have set their breakpoints since the map was made.
+    pub fn armed(&self, worker: u32) -> u64 {
+        self.header().armed[worker as usize % COUNTERS].load(Ordering::Acquire)
+    }
+
+    /// How long it took an engine to set its breakpoints, on average.
+    pub fn arming(&self) -> Option<Duration> {
+        let engines: u64 = self.header().armed.iter().map(|count| count.load(Ordering::Acquire)).sum();
+        self.header().arming_nanos.load(Ordering::Acquire).checked_div(engines).map(Duration::from_nanos)
+    }
+
+    /// Counts that an engine of this worker has set its breakpoints, and how long that took.
+    pub fn count_armed(&self, worker: u32, took: Duration) {
+        self.header().arming_nanos.fetch_add(took.as_nanos() as u64, Ordering::AcqRel);
+        self.header().armed[worker as usize % COUNTERS].fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// How many breakpoints were met: more than places were seen if processes met the same ones.
+    pub fn traps(&self) -> u64 {
+        self.header().traps.load(Ordering::Acquire)
     }
 
     /// Whether the place of this number was seen.
@@ -160,6 +193,7 @@ impl Map {
     /// Notes that a worker's engine was at a place. Allocates nothing: a signal handler calls it.
     pub(crate) fn note(&self, number: usize, worker: u32) {
         let Some(flag) = self.flags().get(number) else { return };
+        self.header().traps.fetch_add(1, Ordering::Relaxed);
         if flag.swap(1, Ordering::Relaxed) == 0 {
             let at = self.header().hits.fetch_add(1, Ordering::AcqRel);
             // Each place is logged once, so there is room.
@@ -265,7 +299,20 @@ mod tests {
         // Whoever comes later begins behind it all.
         assert!(taken(&mut Reader::new(open(), 0)).is_empty());
         assert!(open().is_seen(0) && !open().is_seen(1));
+        assert_eq!(open().traps(), 4);
         assert_eq!(taken(&mut Reader::of_all(open())), [2, 4, 3, 0]);
+    }
+
+    #[test]
+    fn servers_are_counted_by_worker() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("coverage.map");
+        Map::create(&path, &code("a")).unwrap();
+        let map = Map::open(&path).unwrap();
+        assert_eq!(map.arming(), None);
+        map.count_armed(1, Duration::from_millis(20));
+        assert_eq!(map.arming(), Some(Duration::from_millis(20)));
+        assert_eq!([0, 1, 2, COUNTERS as u32].map(|worker| map.armed(worker)), [0, 1, 0, 0]);
     }
 
     #[test]
@@ -276,9 +323,9 @@ mod tests {
         Map::open(&path).unwrap().note(1, 0);
         Map::create(&path, &code("a")).unwrap();
         assert_eq!(Map::open(&path).unwrap().hits(), 1);
-        Map::create(&path, &code("b")).unwrap();
-        assert_eq!(Map::open(&path).unwrap().hits(), 0);
+        assert!(matches!(Map::create(&path, &code("b")), Err(CoverageError::OtherBuild)));
+        assert_eq!(Map::open(&path).unwrap().hits(), 1);
         std::fs::write(&path, "something else").unwrap();
-        assert!(Map::open(&path).is_err());
+        assert!(Map::open(&path).is_err() && Map::create(&path, &code("a")).is_err());
     }
 }

@@ -28,8 +28,12 @@ struct header {
   uint64_t hits;
   uint64_t id_length;
   char id[128];
-  uint64_t armed;
+  uint64_t traps;
+  uint64_t arming_nanos;
+  uint64_t spare[HEADER / 16 - 22];
+  uint64_t armed[HEADER / 16];
 };
+_Static_assert(sizeof(struct header) == HEADER, "the header is a page");
 
 static struct header *header;
 static const uint32_t *places;
@@ -104,6 +108,7 @@ static void on_trap(int signal, void *info, void *context) {
     return;
   }
   __atomic_store_n((uint8_t *)at, original[number], __ATOMIC_RELAXED);
+  __atomic_fetch_add(&header->traps, 1, __ATOMIC_RELAXED);
   if (__atomic_exchange_n(&flags[number], 1, __ATOMIC_RELAXED) == 0) {
     uint64_t place = __atomic_fetch_add(&header->hits, 1, __ATOMIC_ACQ_REL);
     if (place < header->places)
@@ -133,27 +138,37 @@ static uint64_t number_in(const char **text) {
   return number;
 }
 
+static uint64_t now(void) {
+  struct {
+    int64_t seconds, nanos;
+  } time = {0, 0};
+  call(SYS_clock_gettime, 1, (long)&time, 0, 0, 0, 0);
+  return (uint64_t)(time.seconds * 1000000000 + time.nanos);
+}
+
 static int begins(const char *text, const char *start) {
   while (*start)
     if (*text++ != *start++) return 0;
   return 1;
 }
 
-/* Finds a variable, and takes it out of the environment: what the server starts is not ours. */
-static const char *take(char **environment, const char *name) {
-  const char *found = NULL;
-  char **to = environment;
-  for (char **from = environment; *from; from++) {
-    size_t length = 0;
-    if (begins(*from, name)) {
-      while (name[length]) length++;
-      found = *from + length;
-    } else {
-      *to++ = *from;
+/* The value of a variable. */
+static const char *find(char **environment, const char *name) {
+  for (; *environment; environment++)
+    if (begins(*environment, name)) {
+      const char *value = *environment;
+      while (*name++) value++;
+      return value;
     }
-  }
+  return NULL;
+}
+
+/* Takes a variable out of the environment. */
+static void take(char **environment, const char *name) {
+  char **to = environment;
+  for (char **from = environment; *from; from++)
+    if (!begins(*from, name)) *to++ = *from;
   *to = NULL;
-  return found;
 }
 
 /* Whether the program is the build that the map is of, by its build-id; one without is trusted. */
@@ -179,10 +194,14 @@ static int is_known(const struct dl_phdr_info *program) {
   return 0;
 }
 
-/* The first entry is the program itself. */
-static int look(struct dl_phdr_info *program, size_t size, void *ready) {
+struct found {
+  int known, writable;
+};
+
+/* The first entry is the program itself: whether it has all places, and whether its code could be made writable. */
+static int look(struct dl_phdr_info *program, size_t size, void *result) {
   (void)size;
-  if (!is_known(program)) return 1;
+  struct found *found = result;
   base = program->dlpi_addr;
   uint64_t inside = 0, count = header->places;
   for (int i = 0; i < program->dlpi_phnum; i++) {
@@ -190,42 +209,56 @@ static int look(struct dl_phdr_info *program, size_t size, void *ready) {
     if (part->p_type != PT_LOAD || !(part->p_flags & PF_X)) continue;
     for (uint64_t at = 0; at < count; at++)
       inside += places[at] >= part->p_vaddr && places[at] < part->p_vaddr + part->p_memsz;
+  }
+  found->known = is_known(program) && inside == count;
+  found->writable = found->known;
+  for (int i = 0; found->known && i < program->dlpi_phnum; i++) {
+    const ElfW(Phdr) *part = &program->dlpi_phdr[i];
+    if (part->p_type != PT_LOAD || !(part->p_flags & PF_X)) continue;
     uintptr_t start = (base + part->p_vaddr) & ~(uintptr_t)(PAGE - 1), end = base + part->p_vaddr + part->p_memsz;
     if (failed(call(SYS_mprotect, (long)start, (long)(end - start), PROT_READ | PROT_WRITE | PROT_EXEC, 0, 0, 0)))
-      return 1;
+      found->writable = 0;
   }
-  *(int *)ready = inside == count;
   return 1;
 }
 
-/* GNU's loader hands over what `main` gets, too. */
+/* GNU's loader hands over what `main` gets, too.
+ *
+ * A server may be started by other programs: a shell, or one that gives it a network of its own. They pass on what they
+ * were given. Only the server itself takes the variables and the descriptor away: what it starts is not ours. */
 __attribute__((constructor)) static void begin(int count_of_arguments, char **arguments, char **environment) {
   (void)count_of_arguments, (void)arguments;
-  const char *given = take(environment, "DISSENT_COVERAGE=");
-  take(environment, "LD_PRELOAD=");
+  const char *given = find(environment, "DISSENT_COVERAGE=");
   if (!given) return;
+  uint64_t start = now();
   long descriptor = (long)number_in(&given);
   worker = number_in(&given);
   uint64_t size = number_in(&given);
   long memory = call(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-  call(SYS_close, descriptor, 0, 0, 0, 0, 0);
   if (failed(memory)) return;
   header = (struct header *)memory;
   uint64_t count = header->places;
   places = (const uint32_t *)(memory + HEADER);
   flags = (uint8_t *)(memory + HEADER) + 4 * count;
   trail = (uint64_t *)(((uintptr_t)(flags + count) + 7) & ~(uintptr_t)7);
+  struct found found = {0, 0};
+  if (begins(header->magic, "dsntmap1")) dl_iterate_phdr(look, &found);
+  if (!found.known) {
+    call(SYS_munmap, memory, (long)size, 0, 0, 0, 0);
+    return;
+  }
+  take(environment, "DISSENT_COVERAGE=");
+  take(environment, "LD_PRELOAD=");
+  call(SYS_close, descriptor, 0, 0, 0, 0, 0);
   long room = call(SYS_mmap, 0, (long)count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  int ready = 0;
-  if (!begins(header->magic, "dsntmap1") || failed(room)) return;
+  if (!found.writable || failed(room)) return;
   original = (uint8_t *)room;
-  dl_iterate_phdr(look, &ready);
-  if (!ready) return;
   for (uint64_t at = 0; at < count; at++) original[at] = *(uint8_t *)(base + places[at]);
   if (!handle(on_trap)) return;
   cleared = __atomic_load_n(&header->hits, __ATOMIC_ACQUIRE);
   for (uint64_t at = 0; at < count; at++)
     if (!flags[at] && original[at] != INT3) *(uint8_t *)(base + places[at]) = INT3;
   if (__register_atfork) __register_atfork(before_fork, NULL, NULL, NULL);
-  __atomic_fetch_add(&header->armed, 1, __ATOMIC_ACQ_REL);
+  __atomic_fetch_add(&header->arming_nanos, now() - start, __ATOMIC_ACQ_REL);
+  __atomic_fetch_add(&header->armed[worker % (HEADER / 16)], 1, __ATOMIC_ACQ_REL);
 }

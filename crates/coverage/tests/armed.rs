@@ -108,6 +108,7 @@ fn breakpoints_show_what_is_new_and_disappear() {
     };
     // SAFETY: nobody runs code of the library yet, and the map is of this build.
     unsafe { arm(&path, open(), 3).unwrap() };
+    assert_eq!((open().armed(3), open().armed(2)), (1, 0));
     // SAFETY: the same.
     assert!(unsafe { arm(&path, open(), 3) }.is_err());
     let mut new = || {

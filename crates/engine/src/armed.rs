@@ -81,6 +81,9 @@ pub(crate) struct Arms {
     /// The map of the campaign.
     pub map: PathBuf,
     pub worker: u32,
+    /// The program or library that is watched. A server may be started by its path in another directory, or by another
+    /// program.
+    pub binary: PathBuf,
 }
 
 impl Arms {
@@ -102,7 +105,7 @@ impl Arms {
         let file = OpenOptions::new().read(true).write(true).open(&self.map).map_err(unreadable)?;
         command.envs(preload::environment(&library, &file, self.worker).map_err(unreadable)?);
         let map = Map::open(&self.map)?;
-        Ok(Equipped { file, armed_before: map.armed(), map, program: command.get_program().into() })
+        Ok(Equipped { file, armed_before: map.armed(self.worker), map, arms: self.clone() })
     }
 }
 
@@ -110,8 +113,8 @@ impl Arms {
 pub(crate) struct Equipped {
     file: File,
     map: Map,
+    arms: Arms,
     armed_before: u64,
-    program: PathBuf,
 }
 
 impl Equipped {
@@ -123,16 +126,18 @@ impl Equipped {
     /// To be asked once the server answers. The loader only warns of a library that it cannot load, and the library has
     /// nobody to tell what it cannot do: the hunt would learn nothing for hours.
     pub fn check(&self) -> Result<(), EngineError> {
-        if self.map.armed() > self.armed_before {
+        if self.map.armed(self.arms.worker) > self.armed_before {
             return Ok(());
         }
         let reason = "the server runs without them; does its directory allow programs (noexec), and may it change its own code?";
-        Err(CoverageError::NotArmed { path: self.program.clone(), reason: reason.to_string() }.into())
+        Err(CoverageError::NotArmed { path: self.arms.binary.clone(), reason: reason.to_string() }.into())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -142,8 +147,13 @@ mod tests {
         let code = Code { id: "a".to_string(), functions: vec![16], places: vec![16, 20] };
         Map::create(&path, &code).unwrap();
         let (file, map) = (File::open(&path).unwrap(), Map::open(&path).unwrap());
-        let equipped = Equipped { file, armed_before: map.armed(), map, program: "server".into() };
+        let arms = Arms { map: path, worker: 3, binary: "server".into() };
+        let equipped = Equipped { file, armed_before: map.armed(3), map, arms };
+        // The servers of other workers do.
+        equipped.map.count_armed(4, Duration::ZERO);
         let told = equipped.check().unwrap_err().to_string();
         assert!(told.starts_with("cannot set breakpoints in server: the server runs without them"), "{told}");
+        equipped.map.count_armed(3, Duration::ZERO);
+        assert!(equipped.check().is_ok());
     }
 }

@@ -118,14 +118,14 @@ impl Source {
     /// this worker's doing. One engine of a process.
     pub fn open_watched(&self, map: &Path, worker: u32) -> Result<Box<dyn Engine>, EngineError> {
         // What cannot be watched is refused.
-        self.binary()?;
+        let binary = self.binary()?.path;
         let product = product::by_name(&self.engine)?;
         let Location::Local { path, version } = &self.location else { return self.open() };
-        let arms = Arms { map: map.to_path_buf(), worker };
+        let arms = Arms { map: map.to_path_buf(), worker, binary };
         product.driver.open_local(product, path, version.as_deref(), Some(&arms))
     }
 
-    /// Makes a map in which nothing was seen, unless there is one of the same build.
+    /// Makes a map in which nothing was seen, unless there is one of the same build; one of another build is refused.
     pub fn make_map(&self, map: &Path) -> Result<(), EngineError> {
         Ok(Map::create(map, &self.binary()?.code()?)?)
     }

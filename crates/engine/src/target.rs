@@ -81,6 +81,14 @@ impl Target {
         Ok(source)
     }
 
+    /// The name of just what is watched. The version inside this program is another build than the library of it.
+    pub fn as_watched(&self, source: &Source) -> String {
+        match (&self.choice, source.path()) {
+            (Choice::Bundled, Some(path)) => format!("{}:path={}", self.product.name(), path.display()),
+            _ => self.name.clone(),
+        }
+    }
+
     /// The same engine, instrumented: it counts the edges of its code that are passed.
     pub fn obtain_counting(&self, progress: &mut dyn FnMut(Step)) -> Result<Source, EngineError> {
         self.product.obtain(&self.choice, Build::Counting, progress)

@@ -512,7 +512,7 @@ mod tests {
     use super::*;
 
     fn entry(depth: u32, features: &[Feature]) -> Entry {
-        Entry { setup: Vec::new(), queries: Vec::new(), depth, features: features.to_vec() }
+        Entry { depth, features: features.to_vec(), ..Entry::default() }
     }
 
     #[test]

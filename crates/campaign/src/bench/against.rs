@@ -1,12 +1,16 @@
 //! The same hunt in two ways, in turns, so that a busy machine slows both: by two builds of Dissent, or with and without
 //! something.
 
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use anyhow::{Context, bail};
+use dissent_coverage::Map;
 use dissent_engine::Home;
 
+use crate::store;
 use crate::summary::Summary;
 use crate::system;
 
@@ -64,6 +68,12 @@ pub struct Round {
     pub useful: f64,
     /// What its guide saw.
     pub features: u64,
+    /// Test cases.
+    pub cases: u64,
+    /// The most memory that one of its processes had at once, in bytes.
+    pub memory: u64,
+    /// How long it took to set breakpoints in an engine, if that was done.
+    pub arming: Option<Duration>,
 }
 
 impl Round {
@@ -79,6 +89,13 @@ impl Round {
 }
 
 impl Against {
+    /// The processor time that each way takes until it hunts: that of a hunt which ends with its first case.
+    pub fn starts(&self) -> anyhow::Result<[f64; 2]> {
+        let start = |way| self.hunt_with(way, 0, &["--max-cases", "1"]).map(|round| round.cpu_seconds);
+        let [one, other] = &self.ways;
+        Ok([start(one)?, start(other)?])
+    }
+
     /// Hunts in both ways. Each round has a seed of its own, and the other one begins.
     pub fn round(&self, number: u64) -> anyhow::Result<(Round, Round)> {
         let [one, other] = &self.ways;
@@ -90,31 +107,45 @@ impl Against {
     }
 
     fn hunt(&self, way: &Way, number: u64) -> anyhow::Result<Round> {
+        self.hunt_with(way, number, &[])
+    }
+
+    fn hunt_with(&self, way: &Way, number: u64, more: &[&str]) -> anyhow::Result<Round> {
         let program: &Path = &way.program;
         let campaign = way.fleet.as_ref().map(|address| format!("{address}-{number}"));
         let directory = Home::scratch("bench")?;
+        let (out, said) = (directory.path().join("out"), directory.path().join("said"));
+        let (complained, file) = (directory.path().join("complained"), |path: &Path| File::create(path));
         let before = system::ended_children_cpu_seconds();
-        let output = Command::new(program)
+        let failed = || format!("cannot run {}", program.display());
+        let hunt = Command::new(program)
             .args(["hunt", &self.target, "--jobs", "1", "--no-reduce", "--summary", "json"])
             .args(["--seed", &(self.seed + number).to_string()])
             .args(["--time", &format!("{}s", self.seconds)])
             .args(["--oracles", &self.oracles.join(",")])
             .args(&way.arguments)
+            .args(more)
             .args(campaign.iter().flat_map(|address| ["--join", address]))
             .arg("--out")
-            .arg(directory.path().join("out"))
+            .arg(&out)
             .stdin(Stdio::null())
-            .output()
-            .with_context(|| format!("cannot run {}", program.display()))?;
+            .stdout(file(&said)?)
+            .stderr(file(&complained)?)
+            .spawn()
+            .with_context(failed)?;
+        let memory = system::wait_with_memory(hunt).with_context(failed)?;
         let cpu_seconds = system::ended_children_cpu_seconds() - before;
         // A hunt that found bugs ends with a code of its own.
-        let Ok(summary) = serde_json::from_slice::<Summary>(&output.stdout) else {
-            let told = String::from_utf8_lossy(&output.stderr);
+        let Ok(summary) = serde_json::from_slice::<Summary>(&fs::read(&said)?) else {
+            let told = fs::read(&complained)?;
+            let told = String::from_utf8_lossy(&told);
             bail!("{} hunt failed: {}", program.display(), told.lines().last().unwrap_or("no message"));
         };
         let checks = summary.checks.get("total").copied().unwrap_or(0);
         let features = summary.guide.as_ref().map_or(0, |guide| guide.features);
         let seconds = summary.wall_seconds;
-        Ok(Round { cpu_seconds, seconds, checks, useful: summary.time.useful, features })
+        let arming = Map::open(&store::map_in(&out)).ok().and_then(|map| map.arming());
+        let (useful, cases) = (summary.time.useful, summary.cases);
+        Ok(Round { cpu_seconds, seconds, checks, useful, features, cases, memory, arming })
     }
 }

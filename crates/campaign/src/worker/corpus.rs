@@ -121,7 +121,7 @@ fn seed(
     session: &mut Session,
 ) -> anyhow::Result<Option<Entry>> {
     let replies = import::verify(&mut statements, session).map_err(|trouble| anyhow::anyhow!(trouble))?;
-    let mut entry = Entry { setup: Vec::new(), queries: Vec::new(), depth: 0, features: Vec::new() };
+    let mut entry = Entry::default();
     for (imported, reply) in statements.into_iter().zip(replies) {
         match imported.statement {
             _ if matches!(reply, Reply::Failed(_)) => {}

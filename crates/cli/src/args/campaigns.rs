@@ -45,7 +45,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration, requires = "turns")]
     pub time: Duration,
 
-    /// What the hunts of such a comparison learn from [default: plan]
+    /// What the hunts of such a comparison learn from [default: as hunts of the target do]
     #[arg(long, value_name = "GUIDE", requires = "turns")]
     pub guide: Option<GuideName>,
 

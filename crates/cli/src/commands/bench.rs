@@ -68,14 +68,28 @@ fn bare(args: &BenchArgs, out: &mut impl Write) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Hunts that count code coverage against hunts that do not.
+/// Hunts that count code coverage against hunts that do not, of the same build.
 fn coverage(args: &BenchArgs, out: &mut impl Write) -> anyhow::Result<()> {
-    let (functions, blocks, seconds) = scan(&args.target, &mut LiveLine::new())?;
-    let [functions, blocks] = [functions, blocks].map(|number| grouped(number as u64));
-    writeln!(out, "{functions} functions, {blocks} blocks, found in {seconds:.2} s")?;
+    let scanned = scan(&args.target, &mut LiveLine::new())?;
+    let [functions, blocks] = [scanned.functions, scanned.blocks].map(|number| grouped(number as u64));
+    writeln!(out, "{functions} functions, {blocks} blocks, found in {:.2} s", scanned.seconds)?;
     let plain = ["--guide", "none"];
     let ways = [Way::own(&[&plain[..], &["--count-coverage"]].concat()), Way::own(&plain)];
-    in_turns(args, ways, ["counting coverage", "without"], out)
+    let against = against(args, scanned.target, ways);
+    let starts = against.starts()?;
+    let rounds = take_turns(args, &against, starts, ["counting coverage", "without"], out)?;
+    writeln!(
+        out,
+        "start-up, left out: {:.2} CPU seconds counting coverage, {:.2} without",
+        starts[0], starts[1]
+    )?;
+    if let Some(arming) = rounds.iter().find_map(|(counting, _)| counting.arming) {
+        writeln!(out, "breakpoints of an engine set in {:.3} s", arming.as_secs_f64())?;
+    }
+    let most = |memory: fn(&(Round, Round)) -> u64| rounds.iter().map(memory).max().unwrap_or(0) >> 20;
+    let (counting, without) = (most(|(counting, _)| counting.memory), most(|(_, without)| without.memory));
+    writeln!(out, "largest process: {counting} MB counting coverage, {without} MB without")?;
+    Ok(())
 }
 
 /// What takes turns, if two hunts do: this build and another one, or a machine of a fleet and one on its own.
@@ -91,21 +105,37 @@ fn compared(args: &BenchArgs) -> Option<([Way; 2], [&'static str; 2])> {
 }
 
 fn in_turns(args: &BenchArgs, ways: [Way; 2], names: [&str; 2], out: &mut impl Write) -> anyhow::Result<()> {
-    let (target, oracles) = (args.target.clone(), args.oracles.clone());
-    let against = Against { ways, target, oracles, seed: args.seed, seconds: args.time.as_secs().max(1) };
-    let [one, other] = names;
-    let (mut by_cpu, mut by_clock) = (Vec::new(), Vec::new());
+    take_turns(args, &against(args, args.target.clone(), ways), [0.0; 2], names, out).map(drop)
+}
+
+fn against(args: &BenchArgs, target: String, ways: [Way; 2]) -> Against {
+    let (oracles, seconds) = (args.oracles.clone(), args.time.as_secs().max(1));
+    Against { ways, target, oracles, seed: args.seed, seconds }
+}
+
+/// `starts`: processor time of each way that is not counted.
+fn take_turns(
+    args: &BenchArgs,
+    against: &Against,
+    starts: [f64; 2],
+    [one, other]: [&str; 2],
+    out: &mut impl Write,
+) -> anyhow::Result<Vec<(Round, Round)>> {
+    let (mut rounds, mut by_cpu, mut by_clock) = (Vec::new(), Vec::new(), Vec::new());
     for round in 1..=args.rounds {
-        let (first, second) = against.round(u64::from(round) - 1)?;
+        let (mut first, mut second) = against.round(u64::from(round) - 1)?;
+        first.cpu_seconds -= starts[0];
+        second.cpu_seconds -= starts[1];
         let ratio = first.checks_per_cpu_second() / second.checks_per_cpu_second().max(1e-9);
         writeln!(out, "round {round}: {one} {}, {other} {}: {ratio:.3} times", told(&first), told(&second))?;
         by_cpu.push(ratio);
         by_clock.push(first.checks_per_second() / second.checks_per_second().max(1e-9));
+        rounds.push((first, second));
     }
     for (what, ratios) in [("CPU second", by_cpu), ("second", by_clock)] {
         writeln!(out, "checks per {what}: {one} {}", spread(ratios, other))?;
     }
-    Ok(())
+    Ok(rounds)
 }
 
 /// So many times another one, round by round.
@@ -118,7 +148,8 @@ fn spread(mut ratios: Vec<f64>, other: &str) -> String {
 
 fn told(round: &Round) -> String {
     let (by_cpu, by_clock) = (round.checks_per_cpu_second(), round.checks_per_second());
-    let mut told = format!("{by_cpu:.1} checks per CPU second, {by_clock:.1} per second");
+    let mut told =
+        format!("{by_cpu:.1} checks per CPU second, {by_clock:.1} per second, {} cases", grouped(round.cases));
     if round.useful > 0.0 {
         told.push_str(&format!(" ({:.0} % useful)", 100.0 * round.useful));
     }

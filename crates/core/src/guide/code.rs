@@ -15,8 +15,8 @@ pub struct Code {
 }
 
 impl Code {
-    /// Fewer new places than `least` are not worth keeping: on an engine with threads of its own, clocks and the like
-    /// show some whatever is asked.
+    /// Queries that show fewer new places than `least` are not worth keeping: on an engine with threads of its own, clocks
+    /// and the like show some whatever is asked.
     pub fn new(counter: Box<dyn Counter>, least: usize) -> Code {
         Code { counter, least }
     }

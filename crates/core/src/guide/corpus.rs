@@ -7,7 +7,7 @@ use crate::rng::Rng;
 use crate::sql::{Query, Statement};
 
 /// A database and queries over it: both pools of material in one piece.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// The statements that build the state.
     pub setup: Vec<Statement>,
@@ -17,6 +17,9 @@ pub struct Entry {
     pub depth: u32,
     /// The features that it was the first to show.
     pub features: Vec<Feature>,
+    /// How many databases had been looked at when it was kept.
+    #[serde(default)]
+    pub found: u32,
 }
 
 /// Everything kept, and everything seen.
@@ -38,8 +41,6 @@ struct Held {
     statements: u32,
     /// How often it was chosen.
     chosen: u32,
-    /// How many databases had been looked at when it was kept.
-    found: u32,
 }
 
 impl Corpus {
@@ -63,9 +64,19 @@ impl Corpus {
         self.seen
     }
 
-    /// Records what a database showed; returns what is new.
+    /// How many databases were looked at, here or before the last entry was kept.
+    pub fn databases(&self) -> u32 {
+        self.databases
+    }
+
+    /// Records what one more database showed; returns what is new.
     pub fn note(&mut self, features: &mut Vec<Feature>) -> Vec<Feature> {
         self.databases = self.databases.saturating_add(1);
+        self.see(features)
+    }
+
+    /// Records what was shown beside databases; returns what is new.
+    pub fn see(&mut self, features: &mut Vec<Feature>) -> Vec<Feature> {
         features.sort_unstable();
         features.dedup();
         let mut new = Vec::new();
@@ -98,15 +109,17 @@ impl Corpus {
         self.shown.get(feature as usize % FEATURES).copied().unwrap_or(0)
     }
 
-    /// Keeps an entry; what it shows counts as seen.
+    /// Keeps an entry; what it shows counts as seen. One that was kept earlier or elsewhere says how many databases it
+    /// took: whoever goes on from there does not begin to count anew, or all that was found late would look common.
     pub fn add(&mut self, entry: Entry) {
+        self.databases = self.databases.max(entry.found);
         for feature in &entry.features {
             if self.shown(*feature) == 0 {
                 self.count(*feature);
             }
         }
         let statements = (entry.setup.len() + entry.queries.len()) as u32;
-        self.entries.push(Held { entry, statements, chosen: 0, found: self.databases.max(1) });
+        self.entries.push(Held { entry, statements, chosen: 0 });
     }
 
     /// An entry to mutate: preferably one with rare features, and one that was not chosen often.
@@ -124,7 +137,7 @@ impl Corpus {
         let rarest = held.entry.features.iter().map(shown).min().unwrap_or(8);
         // What took n databases to show up is shown by about one in n.
         let is_guess = self.sees_once && !held.entry.features.is_empty();
-        let rarest = if is_guess { self.databases / held.found } else { rarest };
+        let rarest = if is_guess { self.databases / held.entry.found.max(1) } else { rarest };
         let rarity = 200_000 / (10 + rarest.min(10_000));
         // What is small is quickly made, and leaves room for changes.
         1 + rarity / (1 + held.chosen.min(1_000)) / (10 + held.statements)
@@ -141,7 +154,11 @@ mod tests {
     use super::*;
 
     fn entry(features: &[Feature]) -> Entry {
-        Entry { setup: Vec::new(), queries: Vec::new(), depth: 0, features: features.to_vec() }
+        Entry { features: features.to_vec(), ..Entry::default() }
+    }
+
+    fn found(features: &[Feature], found: u32) -> Entry {
+        Entry { found, ..entry(features) }
     }
 
     #[test]
@@ -156,15 +173,29 @@ mod tests {
 
     #[test]
     fn what_was_found_late_is_rare() {
+        let late = |corpus: &mut Corpus| {
+            let mut rng = Rng::new(1);
+            (0..20).filter(|_| corpus.choose(&mut rng).unwrap().features == [2]).count()
+        };
         let mut corpus = Corpus::new(true);
         corpus.note(&mut vec![1]);
-        corpus.add(entry(&[1]));
+        corpus.add(found(&[1], corpus.databases()));
         (0..4_000).for_each(|_| drop(corpus.note(&mut Vec::new())));
         corpus.note(&mut vec![2]);
-        corpus.add(entry(&[2]));
-        let mut rng = Rng::new(1);
-        let late = (0..20).filter(|_| corpus.choose(&mut rng).unwrap().features == [2]).count();
-        assert!(late > 14, "{late} of 20");
+        corpus.add(found(&[2], corpus.databases()));
+        assert!(late(&mut corpus) > 14, "{} of 20", late(&mut corpus));
+
+        // A worker that takes another's place knows it from what is on disk.
+        let mut next = Corpus::new(true);
+        for held in &corpus.entries {
+            let text = serde_json::to_string(&held.entry).unwrap();
+            next.add(serde_json::from_str(&text).unwrap());
+        }
+        assert_eq!(next.databases(), 4_002);
+        assert!(late(&mut next) > 14, "{} of 20", late(&mut next));
+        let old: Entry =
+            serde_json::from_str(r#"{"setup":[],"queries":[],"depth":0,"features":[3]}"#).unwrap();
+        assert_eq!(old.found, 0);
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub use code::{Code, Counter};
 pub use corpus::{Corpus, Entry};
 pub use plans::Plans;
 
-use crate::engine::Trouble;
+use crate::engine::Stop;
 use crate::session::Session;
 use crate::sql::Query;
 use crate::state::State;
@@ -39,15 +39,15 @@ pub trait Guide {
         false
     }
 
-    /// What a query shows on the present database.
-    fn look(&mut self, _query: &Query, _session: &mut Session) -> Result<Vec<Feature>, Trouble> {
+    /// What a query shows on the present database. What it runs to find out may harm the engine like any statement.
+    fn look(&mut self, _query: &Query, _session: &mut Session) -> Result<Vec<Feature>, Stop> {
         Ok(Vec::new())
     }
 
     /// Adds what the engine showed for the first time since this was called last.
     fn take(&mut self, _seen: &mut Vec<Feature>) {}
 
-    /// A database with fewer new features is not kept for them.
+    /// A query or a change with fewer new features is not kept for them: that many show whatever is run.
     fn least(&self) -> usize {
         1
     }

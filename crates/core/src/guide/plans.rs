@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::shape::Shapes;
 use super::{Feature, Guide};
-use crate::engine::Trouble;
+use crate::engine::Stop;
 use crate::session::Session;
 use crate::sql::Query;
 use crate::state::State;
@@ -24,8 +24,8 @@ impl Guide for Plans {
         self.shapes.is_new(query, state)
     }
 
-    fn look(&mut self, query: &Query, session: &mut Session) -> Result<Vec<Feature>, Trouble> {
-        Ok(session.explain(query)?.map(|plan| features(&plan)).unwrap_or_default())
+    fn look(&mut self, query: &Query, session: &mut Session) -> Result<Vec<Feature>, Stop> {
+        Ok(session.plan(query)?.map(|plan| features(&plan)).unwrap_or_default())
     }
 }
 

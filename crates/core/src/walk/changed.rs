@@ -1,11 +1,10 @@
-//! A database mutated from one that showed something new, and what is learned from a database.
+//! A database mutated from one that showed something new.
 
-use super::keeping::{MOST_QUERIES as MOST_KEPT, Rehearsal};
-use super::{Lesson, Next, Visit};
+use super::{Next, Visit};
 use crate::engine::{Reply, Stop};
 use crate::finding::Verdict;
 use crate::generate::{Outcome, Stage, choices, cost};
-use crate::guide::{Entry, Feature};
+use crate::guide::Entry;
 use crate::import;
 use crate::mutate::{self, Step, What, rebind};
 use crate::oracle::{Given, Oracle};
@@ -51,8 +50,8 @@ struct Changed {
 impl Visit<'_, '_, '_> {
     /// A database and cases made of what was kept. `false`: the watcher ended it.
     pub(super) fn walk_changed(&mut self, entry: &Entry, mut rng: Rng) -> Result<bool, Stop> {
+        self.is_changed = true;
         self.depth = entry.depth + 1;
-        let failures = self.session.failures();
         let donor = self.trail.corpus.donor(&mut rng).cloned();
         let donated = donor.as_ref().map(|donor| donor.setup.as_slice());
         let (steps, _, rng) = self.draw(rng, |generator| mutate::sequence(generator, &entry.setup, donated));
@@ -70,9 +69,6 @@ impl Visit<'_, '_, '_> {
             }
             self.end_case();
         }
-        let ran = self.session.counts.statements - self.began_at;
-        let failed = self.session.failures() - failures;
-        self.learn_from(Some((ran, ran - failed)))?;
         Ok(true)
     }
 
@@ -246,90 +242,5 @@ impl Visit<'_, '_, '_> {
             Verdict::Bug(seen) => self.confirm(subject, before, *seen, oracle),
             _ => Ok(Next::Case),
         }
-    }
-
-    /// A query was asked of this database: looks at it if it may show something new and there is time for that.
-    pub(super) fn remember(&mut self, query: Query) -> Result<(), Stop> {
-        let Some(guide) = &mut self.trail.guide else { return Ok(()) };
-        if !guide.looks_at_queries() {
-            self.current = Some(query);
-            return Ok(());
-        }
-        let price = self.dialect.costs.explain;
-        if self.trail.allowance < price || !guide.is_promising(&query, self.session.database().state()) {
-            return Ok(());
-        }
-        self.trail.allowance -= price;
-        let purpose = self.session.spend_on(Purpose::Guide);
-        let shown = guide.look(&query, self.session)?;
-        self.session.spend_on(purpose);
-        let is_new = |feature: &Feature| self.trail.corpus.is_new(*feature) && !self.seen.contains(feature);
-        if shown.iter().any(is_new) {
-            self.asked.push(query);
-        }
-        self.seen.extend(shown);
-        Ok(())
-    }
-
-    /// A case is over: a query that made the engine show something new is worth keeping.
-    pub(super) fn end_case(&mut self) {
-        let before = self.seen.len();
-        self.trail.take_seen(&mut self.seen);
-        if self.seen.len() > before {
-            self.asked.extend(self.current.take());
-        }
-        self.current = None;
-    }
-
-    /// Counts what the engine showed while nothing was asked that could be kept: when it was opened or emptied, or by a
-    /// case that failed.
-    pub(super) fn count_rest(&mut self) {
-        if self.trail.guide.as_ref().is_none_or(|guide| guide.looks_at_queries()) {
-            return;
-        }
-        let mut seen = std::mem::take(&mut self.seen);
-        self.trail.take_seen(&mut seen);
-        if seen.is_empty() {
-            return;
-        }
-        let new = self.trail.corpus.note(&mut seen);
-        if !new.is_empty() {
-            self.watcher.learned(&Lesson { new, ..Lesson::default() });
-        }
-    }
-
-    /// Sees what the database showed that none before it did, and keeps the part of it that does.
-    pub(super) fn learn_from(&mut self, changed: Option<(u64, u64)>) -> Result<(), Stop> {
-        let depth = self.depth;
-        let mut seen = std::mem::take(&mut self.seen);
-        let new = self.trail.corpus.note(&mut seen);
-        self.trail.earn(self.spent);
-        let lesson = Lesson { new, depth, changed };
-        self.trail.note(&lesson, self.session.counts.statements - self.began_at);
-        self.watcher.learned(&lesson);
-        let Some(guide) = self.trail.guide.as_ref().filter(|_| self.trail.keeps) else { return Ok(()) };
-        if lesson.new.len() < guide.least() {
-            return Ok(());
-        }
-        let mut setup = self.session.database().setup().to_vec();
-        let mut queries = std::mem::take(&mut self.asked);
-        let kept = if guide.looks_at_queries() {
-            self.session.rehearsed(|session| {
-                let mut rehearsal = Rehearsal { trail: self.trail, session };
-                rehearsal.smallest(setup, queries, lesson.new, depth)
-            })?
-        } else if queries.is_empty() && !self.built_something_new {
-            // It was an oracle's own question that did.
-            None
-        } else {
-            setup.retain(mutate::is_material);
-            queries.truncate(MOST_KEPT);
-            Some(Entry { setup, queries, depth, features: lesson.new })
-        };
-        if let Some(entry) = kept {
-            self.watcher.kept(&entry);
-            self.trail.corpus.add(entry);
-        }
-        Ok(())
     }
 }

@@ -8,7 +8,26 @@ use crate::session::Session;
 use crate::sql::{Query, Statement};
 
 /// Queries of an entry that was not made small.
-pub(super) const MOST_QUERIES: usize = 20;
+const MOST_QUERIES: usize = 20;
+
+/// A query, and what it was the first to show.
+pub(super) struct Asked {
+    pub query: Query,
+    pub features: Vec<Feature>,
+}
+
+/// The entry of a database whose queries are known to have shown something, with those of them that showed most.
+pub(super) fn entry_of(mut setup: Vec<Statement>, built: Vec<Feature>, mut asked: Vec<Asked>) -> Entry {
+    setup.retain(mutate::is_material);
+    asked.sort_by_key(|asked| std::cmp::Reverse(asked.features.len()));
+    asked.truncate(MOST_QUERIES);
+    let mut entry = Entry { setup, features: built, ..Entry::default() };
+    for Asked { query, features } in asked {
+        entry.queries.push(query);
+        entry.features.extend(features);
+    }
+    entry
+}
 
 /// Runs parts of a database again.
 pub(super) struct Rehearsal<'r, 'e> {
@@ -22,23 +41,19 @@ impl Rehearsal<'_, '_> {
     pub fn smallest(
         &mut self,
         mut setup: Vec<Statement>,
-        asked: Vec<Query>,
+        asked: Vec<Asked>,
         new: Vec<Feature>,
-        depth: u32,
     ) -> Result<Option<Entry>, Stop> {
         setup.retain(mutate::is_material);
-        let mut entry = Entry { setup, queries: Vec::new(), depth, features: Vec::new() };
-        if !self.afford(entry.setup.len(), asked.len()) {
-            entry.queries = asked;
-            entry.queries.truncate(MOST_QUERIES);
-            entry.features = new;
-            return Ok(Some(entry));
+        if !self.afford(setup.len(), asked.len()) {
+            return Ok(Some(entry_of(setup, Vec::new(), asked)));
         }
+        let mut entry = Entry { setup, ..Entry::default() };
         if !self.rebuild(&entry.setup)? {
             return Ok(None);
         }
         let mut missing = new;
-        for query in asked {
+        for Asked { query, .. } in asked {
             if missing.is_empty() {
                 break;
             }
@@ -118,7 +133,7 @@ impl Rehearsal<'_, '_> {
     fn repeat(&mut self, query: &Query) -> Result<Vec<Feature>, Stop> {
         self.session.query(query)?;
         let Some(guide) = &mut self.trail.guide else { return Ok(Vec::new()) };
-        Ok(guide.look(query, self.session)?)
+        guide.look(query, self.session)
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod changed;
 mod keeping;
+mod learning;
 mod shares;
 pub mod trail;
 
@@ -20,6 +21,8 @@ use crate::rng::Rng;
 use crate::session::{Purpose, Session};
 use crate::sql::{Name, ObjectKind, Query, Statement};
 use crate::subject::{Proposal, Subject, TestCase};
+use keeping::Asked;
+use learning::Ended;
 use shares::Shares;
 pub use trail::{Lesson, Trail};
 
@@ -110,8 +113,10 @@ impl Walk<'_> {
             asked: Vec::new(),
             current: None,
             seen: Vec::new(),
-            built_something_new: false,
-            began_at: session.counts.statements,
+            built: Vec::new(),
+            began_at: (session.counts.statements, session.failures()),
+            is_changed: false,
+            ended: None,
             trail,
             session,
             watcher,
@@ -122,12 +127,11 @@ impl Walk<'_> {
             Some(entry) => visit.walk_changed(&entry, rng),
             None => visit.walk_drawn(),
         };
+        let goes_on = visit.survived(walked)?;
+        let learned = visit.take_lesson(goes_on);
+        visit.survived(learned.map(|()| true))?;
         visit.count_rest();
-        match walked {
-            Ok(goes_on) => Ok(goes_on),
-            Err(Stop::Harm(harm)) => visit.confirm_harm(*harm).map(|()| true),
-            Err(Stop::Trouble(trouble)) => Err(trouble),
-        }
+        Ok(goes_on)
     }
 }
 
@@ -148,16 +152,20 @@ struct Visit<'a, 's, 'e> {
     shares: Shares,
     /// What it has cost so far, as the dialect knows it.
     spent: u64,
-    /// The queries that were asked of it, if they may have shown something new.
-    asked: Vec<Query>,
+    /// The queries that were asked of it and showed something new.
+    asked: Vec<Asked>,
     /// The query of the current case.
     current: Option<Query>,
-    /// What they showed.
+    /// What all that was run showed.
     seen: Vec<Feature>,
-    /// Building it showed something new.
-    built_something_new: bool,
-    /// Statements that had been run before this database.
-    began_at: u64,
+    /// What building it showed for the first time.
+    built: Vec<Feature>,
+    /// Statements that had been run before this database, and those of them that failed.
+    began_at: (u64, u64),
+    /// It is made of what was kept of others.
+    is_changed: bool,
+    /// What it was before a failure that ended it was confirmed.
+    ended: Option<Ended>,
     trail: &'s mut Trail,
     session: &'s mut Session<'e>,
     watcher: &'s mut dyn Watcher,
@@ -211,7 +219,6 @@ impl Visit<'_, '_, '_> {
             }
             self.end_case();
         }
-        self.learn_from(None)?;
         Ok(true)
     }
 
@@ -244,9 +251,8 @@ impl Visit<'_, '_, '_> {
         for statement in statements {
             self.session.build(&statement)?;
         }
-        let before = self.seen.len();
-        self.trail.take_seen(&mut self.seen);
-        self.built_something_new |= self.seen.len() > before;
+        let shown = self.newly_seen();
+        self.built.extend(shown);
         let succeeded = self.session.failures() == failures;
         self.learn(drawn, succeeded);
         self.settle(if succeeded { Outcome::Valid } else { Outcome::Invalid });
@@ -380,13 +386,23 @@ impl Visit<'_, '_, '_> {
         seen: Evidence,
         oracle: &dyn Oracle,
     ) -> Result<Next, Stop> {
+        self.end();
         confirm(self.origin(), subject, before, seen, oracle, self.session, self.watcher)?;
         Ok(Next::Database)
     }
 
-    fn confirm_harm(&mut self, harm: Harm) -> Result<(), Trouble> {
-        let stopped = self.stopped.take();
-        confirm_harm(self.origin(), harm, stopped, self.session, self.watcher)
+    /// Harm ends a database like a failure of a check.
+    fn survived(&mut self, walked: Result<bool, Stop>) -> Result<bool, Trouble> {
+        match walked {
+            Ok(goes_on) => Ok(goes_on),
+            Err(Stop::Harm(harm)) => {
+                self.end();
+                let stopped = self.stopped.take();
+                confirm_harm(self.origin(), *harm, stopped, self.session, self.watcher)?;
+                Ok(true)
+            }
+            Err(Stop::Trouble(trouble)) => Err(trouble),
+        }
     }
 }
 

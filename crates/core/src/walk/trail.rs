@@ -35,7 +35,7 @@ struct Yield {
 impl Yield {
     /// Older results count less and less.
     const FADING: f64 = 0.99;
-    /// Many new things at once are rarely as many discoveries.
+    /// Many new features at once are rarely as many discoveries.
     const MOST_NEWS: usize = 5;
 
     fn note(&mut self, news: usize, statements: u64) {
@@ -75,6 +75,16 @@ impl Trail {
         }
     }
 
+    /// Whether what is new is found by looking at queries, one by one; otherwise it is known as soon as they ran.
+    pub(super) fn looks_at_queries(&self) -> bool {
+        self.guide.as_ref().is_none_or(|guide| guide.looks_at_queries())
+    }
+
+    /// Fewer new features than this are noise.
+    pub(super) fn least(&self) -> usize {
+        self.guide.as_ref().map_or(1, |guide| guide.least())
+    }
+
     /// Adds what the engine showed for the first time since this was called last.
     pub(super) fn take_seen(&mut self, seen: &mut Vec<Feature>) {
         if let Some(guide) = &mut self.guide {
@@ -98,10 +108,10 @@ impl Trail {
         (self.changes_only || rng.chance(share as u32)).then(|| self.corpus.choose(rng).cloned())?
     }
 
-    /// A database that took so many statements is done.
-    pub(super) fn note(&mut self, lesson: &Lesson, statements: u64) {
-        let way = if lesson.changed.is_some() { &mut self.changed } else { &mut self.drawn };
-        way.note(lesson.new.len(), statements);
+    /// A database that took so many statements is done; `news` of what it showed is more than noise.
+    pub(super) fn note(&mut self, news: usize, is_changed: bool, statements: u64) {
+        let way = if is_changed { &mut self.changed } else { &mut self.drawn };
+        way.note(news, statements);
     }
 }
 
@@ -112,19 +122,18 @@ mod tests {
     #[test]
     fn the_way_that_brings_more_is_taken_more_often() {
         let mut trail = Trail::new(None);
-        let entry = Entry { setup: Vec::new(), queries: Vec::new(), depth: 0, features: Vec::new() };
-        trail.corpus.add(entry);
+        trail.corpus.add(Entry::default());
         let mut rng = Rng::new(1);
         let mut changed =
             |trail: &mut Trail| (0..1000).filter(|_| trail.material(&mut rng).is_some()).count();
         for _ in 0..50 {
-            trail.note(&Lesson { new: vec![1, 2], ..Lesson::default() }, 1000);
-            trail.note(&Lesson { changed: Some((100, 90)), ..Lesson::default() }, 100);
+            trail.note(2, false, 1000);
+            trail.note(0, true, 100);
         }
         let few = changed(&mut trail);
         for _ in 0..200 {
-            trail.note(&Lesson::default(), 1000);
-            trail.note(&Lesson { new: vec![7], changed: Some((100, 90)), ..Lesson::default() }, 100);
+            trail.note(0, false, 1000);
+            trail.note(1, true, 100);
         }
         let many = changed(&mut trail);
         assert!((150..400).contains(&few) && (700..850).contains(&many), "{few} {many}");

@@ -218,7 +218,7 @@ impl Installed {
         Ok(Installed { name: name.to_string(), program, file, root, tree, arms: None })
     }
 
-    /// Where its code is; OceanBase's is not watched.
+    /// Where its code is. OceanBase's is not watched: with breakpoints it ends with SIGTRAP when it starts.
     pub fn binary(&self) -> Option<Binary> {
         (!self.listens()).then(|| Binary::server(self.root.join(TREE).join(self.file)))
     }

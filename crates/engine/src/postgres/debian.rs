@@ -29,9 +29,14 @@ pub fn is_tree(directory: &Path) -> bool {
     directory.join(HOME).is_dir()
 }
 
-/// Whether the programs are scripts around the real ones.
-pub fn is_arranged(programs: &Path) -> bool {
-    programs.join("libraries").is_dir()
+/// The file with the code of a program, of which the one among the programs may be a script that starts it.
+pub fn real(program: &Path) -> PathBuf {
+    let (Some(name), Some(directory)) = (program.file_name(), program.parent()) else {
+        return program.to_path_buf();
+    };
+    // The directory is a link, out of which this leads.
+    let real = directory.join("..").join(REAL).join(name);
+    real.canonicalize().unwrap_or_else(|_| program.to_path_buf())
 }
 
 /// Takes out of unpacked packages what a server needs. The directories keep their names: the programs find one from the
@@ -64,4 +69,24 @@ fn take(from: &Path, into: &Path) -> io::Result<PathBuf> {
     fs::create_dir_all(into)?;
     let to = into.join(from.file_name().unwrap_or_default());
     fs::rename(from, &to).map(|()| to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_code_of_a_program_is_found_behind_its_script() {
+        let directory = tempfile::tempdir().unwrap();
+        let programs = directory.path().canonicalize().unwrap();
+        let home = programs.join("lib/postgresql/19");
+        for place in ["bin", REAL] {
+            fs::create_dir_all(home.join(place)).unwrap();
+            fs::write(home.join(place).join("postgres"), place).unwrap();
+        }
+        symlink("lib/postgresql/19/bin", programs.join("bin")).unwrap();
+        assert_eq!(real(&programs.join("bin/postgres")), home.join(REAL).join("postgres"));
+        let whole = programs.join("sbin/postgres");
+        assert_eq!(real(&whole), whole);
+    }
 }

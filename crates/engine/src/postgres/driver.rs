@@ -46,10 +46,9 @@ impl Driver for Postgres {
     }
 
     fn binary(&self, product: &'static Product, path: &Path) -> Option<Binary> {
-        // Other servers of the protocol are not programs of C, and a script has no code to watch.
-        let is_program =
-            Launch::at(product, path).is_none() && !debian::is_arranged(&path.join(private::PROGRAMS));
-        is_program.then(|| Binary::server(private::program(path)))
+        // Other servers of the protocol are not programs of C.
+        let is_program = Launch::at(product, path).is_none();
+        is_program.then(|| Binary::server(debian::real(&private::program(path))))
     }
 
     fn connect(&self, product: &'static Product, url: &ServerUrl) -> Opened {

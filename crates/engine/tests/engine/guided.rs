@@ -4,10 +4,10 @@
 use std::sync::LazyLock;
 use std::time::Instant;
 
-use dissent_core::engine::{Reply, Trouble};
+use dissent_core::engine::{ErrorClass, Reply, Stop};
 use dissent_core::finding::{Evidence, Origin, Verdict};
 use dissent_core::generate::Policy;
-use dissent_core::guide::{Entry, Feature, Guide, Plans};
+use dissent_core::guide::{Code, Counter, Entry, Feature, Guide, Plans};
 use dissent_core::oracle::{self, Oracle};
 use dissent_core::session::{Account, NoJournal, Session};
 use dissent_core::sql::{Query, Statement};
@@ -16,7 +16,7 @@ use dissent_core::subject::TestCase;
 use dissent_core::walk::{Lesson, Trail, Walk, Watcher};
 use dissent_engine::Target;
 
-use super::common::{Fixture, sql};
+use super::common::{Fixture, failed, sql};
 
 #[derive(Default)]
 struct Learning {
@@ -27,11 +27,18 @@ struct Learning {
     kept: Vec<Entry>,
     verdicts: u64,
     findings: Vec<(TestCase, Evidence)>,
+    /// What failed on the present database.
+    failed: Option<Statement>,
+    /// Entries with the query that ended their database.
+    kept_failing: usize,
     account: Account,
 }
 
 impl Watcher for Learning {
-    fn case(&mut self, _: u64, _: u64) -> bool {
+    fn case(&mut self, _: u64, case: u64) -> bool {
+        if case == 0 {
+            self.failed = None;
+        }
         true
     }
     fn verdict(&mut self, _: &'static str, verdict: &Verdict) {
@@ -48,9 +55,12 @@ impl Watcher for Learning {
         }
     }
     fn kept(&mut self, entry: &Entry) {
+        let failed = |query: &Query| self.failed.as_ref() == Some(&Statement::Query(Box::new(query.clone())));
+        self.kept_failing += usize::from(entry.queries.iter().any(failed));
         self.kept.push(entry.clone());
     }
     fn finding(&mut self, _: Origin, case: TestCase, evidence: Evidence) {
+        self.failed = case.subject.tests.first().cloned();
         self.findings.push((case, evidence));
     }
     fn unstable(&mut self, _: Origin, _: TestCase, _: Evidence) {}
@@ -121,7 +131,7 @@ impl Guide for Everything {
     fn is_promising(&mut self, _: &Query, _: &State) -> bool {
         true
     }
-    fn look(&mut self, query: &Query, session: &mut Session) -> Result<Vec<Feature>, Trouble> {
+    fn look(&mut self, query: &Query, session: &mut Session) -> Result<Vec<Feature>, Stop> {
         self.0.look(query, session)
     }
 }
@@ -186,6 +196,94 @@ fn an_entry_shows_what_it_is_kept_for() {
     assert!(statements <= 12 * kept.len(), "{statements} statements for {} entries", kept.len());
 }
 
+/// An engine that shows so many new places each time, in turn.
+struct Turns {
+    turns: Vec<u32>,
+    taken: usize,
+    next: u32,
+}
+
+impl Counter for Turns {
+    fn take(&mut self, new: &mut dyn FnMut(u32)) {
+        let count = self.turns[self.taken % self.turns.len()];
+        (self.next..self.next + count).for_each(new);
+        self.taken += 1;
+        self.next += count;
+    }
+}
+
+fn code_trail(turns: &[u32], least: usize) -> Trail {
+    let counter = Turns { turns: turns.to_vec(), taken: 0, next: 0 };
+    Trail::new(Some(Box::new(Code::new(Box::new(counter), least))))
+}
+
+/// What was seen is never new again: it has to be kept although the database ends early.
+#[test]
+fn what_is_new_is_kept_if_a_database_ends_with_a_finding() {
+    let wrong = |sql: &str, mut reply: Reply| {
+        if let (Reply::Rows(rows), true) =
+            (&mut reply, sql.starts_with("SELECT COUNT") && sql.len().is_multiple_of(5))
+        {
+            rows.values = vec![dissent_core::sql::Value::Int(-1)];
+        }
+        reply
+    };
+    let broken =
+        |sql: &str, reply: Reply| match sql.starts_with("SELECT COUNT") && sql.len().is_multiple_of(5) {
+            true => failed(ErrorClass::Internal, "it is broken"),
+            false => reply,
+        };
+    let none = |trail: Trail| walk_with(oracle::select("norec"), &mut Fixture::sqlite(), trail, 5, 40).kept;
+    assert_eq!(none(code_trail(&[1], 1)).len(), 40);
+    for mut fixture in [Fixture::tampered(wrong), Fixture::tampered(broken)] {
+        let learned = walk_with(oracle::select("norec"), &mut fixture, code_trail(&[1], 1), 5, 40);
+        assert!(learned.findings.len() > 20, "{} findings", learned.findings.len());
+        // Each of them showed something while it was built.
+        assert_eq!(learned.kept.len(), 40);
+        let queries: usize = learned.kept.iter().map(|entry| entry.queries.len()).sum();
+        assert!(queries > 40, "{queries} queries");
+        assert_eq!(learned.kept_failing, 0);
+    }
+    // The same for plans, which are found out by running the database again.
+    let learned = walk_with(oracle::select("norec"), &mut Fixture::tampered(wrong), plan_trail(), 5, 60);
+    assert!(learned.findings.len() > 30 && learned.kept.len() > 15, "{} kept", learned.kept.len());
+}
+
+/// Some engines show a few places whatever they run.
+#[test]
+fn a_query_is_kept_for_more_than_noise() {
+    let quiet = walk_with(oracle::select("norec"), &mut Fixture::sqlite(), code_trail(&[9], 10), 5, 20);
+    assert!(quiet.kept.is_empty() && quiet.features > 9 * 1_000, "{} features", quiet.features);
+    let turns = [9, 9, 30, 9, 9, 9, 12];
+    let some = walk_with(oracle::select("norec"), &mut Fixture::sqlite(), code_trail(&turns, 10), 5, 20);
+    assert!(some.kept.len() > 10, "{} kept", some.kept.len());
+    let most = some.kept.iter().map(|entry| entry.queries.len()).max();
+    assert_eq!(most, Some(20));
+    let counted: usize = some.kept.iter().map(|entry| entry.features.len()).sum();
+    assert!(counted < some.features && some.kept.iter().all(|entry| entry.features.len().is_multiple_of(6)));
+    // Of many queries, those are kept that showed most.
+    assert!(some.kept.iter().any(|entry| entry.queries.len() == 20 && entry.features.len() >= 20 * 30));
+}
+
+/// Otherwise the next statement would be blamed.
+#[test]
+fn an_explain_that_harms_the_engine_is_a_finding() {
+    let mut fixture = Fixture::tampered(|sql, reply| {
+        match sql.starts_with("EXPLAIN QUERY PLAN") && sql.contains("DISTINCT") {
+            true => failed(ErrorClass::Internal, "EXPLAIN is broken"),
+            false => reply,
+        }
+    });
+    let mut trail = plan_trail();
+    trail.allowance = u64::MAX / 2;
+    let learned = walk(&mut fixture, trail, 2, 25);
+    assert!(learned.findings.len() > 3, "{} findings", learned.findings.len());
+    for (case, _) in &learned.findings {
+        assert_eq!(case.subject.oracle, "crash");
+        assert!(matches!(case.subject.tests[..], [Statement::Explain(_)]), "{:?}", case.subject.tests);
+    }
+}
+
 #[test]
 fn nothing_but_seeds_is_changed_if_nothing_is_drawn() {
     let mut setup = sql("CREATE TABLE seed (a INT, b TEXT); INSERT INTO seed VALUES (1, 'x'), (2, NULL);
@@ -193,7 +291,7 @@ fn nothing_but_seeds_is_changed_if_nothing_is_drawn() {
     let Some(Statement::Query(query)) = setup.pop() else { panic!("{setup:?}") };
     let mut trail = Trail::new(None);
     trail.changes_only = true;
-    trail.corpus.add(Entry { setup, queries: vec![*query], depth: 0, features: Vec::new() });
+    trail.corpus.add(Entry { setup, queries: vec![*query], ..Entry::default() });
     let (mut recording, log) = Fixture::recording();
     let learned = walk(&mut recording, trail, 1, 30);
     assert_eq!(learned.drawn, 0);
