@@ -104,6 +104,24 @@ fn rule_10_1_only_rows_of_one_table_are_asked_about() {
     assert_skipped(lazy().check(&changed("delete", "SELECT c0 FROM t9")), "no table");
 }
 
+/// A statement that failed says nothing about the table, and a name may be a keyword.
+#[test]
+fn the_copy_is_of_the_table_as_it_is() {
+    for target in ["sqlite", "postgres", "duckdb"] {
+        let Some(mut fixture) = Fixture::open(target) else { continue };
+        let setup = fixture.sql(
+            "CREATE TABLE t0(\"order\" INT NOT NULL UNIQUE, \"a b\" INT); CREATE TABLE t0(c9 INT);
+            INSERT INTO t0 VALUES (1, 5), (2, 6)",
+        );
+        for form in FORMS.iter().chain((target != "sqlite").then_some(&"merge")) {
+            let select = fixture.query("SELECT \"order\" FROM t0 WHERE \"a b\" > 5");
+            let subject = Subject::new("dml", select).with_choice("form", form);
+            let verdict = fixture.check(&TestCase { setup: setup.clone(), subject });
+            assert_eq!(verdict, Verdict::Pass { nonempty: true }, "{target} {form}");
+        }
+    }
+}
+
 #[test]
 fn rule_10_1_rows_are_found_by_a_key() {
     let unkeyed = SETUP.replace(" UNIQUE NOT NULL", "");
