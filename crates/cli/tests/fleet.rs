@@ -343,26 +343,6 @@ fn a_machine_that_is_cut_off_goes_on_alone() {
     assert_eq!(visited.len(), once.len(), "{visited:?}");
 }
 
-/// A server that hangs keeps its connections open.
-#[test]
-fn a_machine_whose_server_hangs_goes_on_alone() {
-    let Some(nats) = Nats::start(&[]) else { return };
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path();
-    let mut process = machine(path, "m0", &nats.url("hangs"), &["--guide", "none"]);
-    wait_for("it hunts with the others", || (!visits_of(path, "m0").is_empty()).then_some(()));
-    nats.signal("STOP");
-    let alone = || visits_of(path, "m0").into_iter().any(|database| database >= ALONE);
-    wait_for("it hunts alone", || alone().then_some(()));
-    nats.signal("CONT");
-    wait_for("it is back", || {
-        let said = fs::read_to_string(path.join("m0.err")).unwrap();
-        said.trim_end().ends_with("connected to the fleet again").then_some(())
-    });
-    process.kill().unwrap();
-    process.wait().unwrap();
-}
-
 /// What a machine handed over and nobody has reduced when all have left.
 #[test]
 fn a_finding_that_waits_to_be_reduced_is_in_the_report() {
