@@ -104,6 +104,25 @@ fn a_sound_script_is_checked_and_what_is_not_understood_is_said() {
     }
 }
 
+/// In WHERE, SQLite knows the names of the select list; a view can hold a common table of its own name.
+#[test]
+fn names_that_mean_two_things_are_no_bug() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = [
+        "CREATE TABLE a(x TEXT)",
+        "INSERT INTO a VALUES ('aaa'), ('ccc')",
+        "SELECT x AS y FROM a WHERE y < 'bbb'",
+        "SELECT x AS y FROM a WHERE \"Y\" < 'bbb' AND x > ''",
+        "CREATE VIEW v AS WITH v AS (SELECT 0 AS z) SELECT z FROM v",
+        "SELECT z FROM v WHERE z >= 0",
+        "SELECT x FROM a WHERE x < 'bbb'",
+    ];
+    write(directory.path(), "names.sql", &script);
+    let said = run(dissent(directory.path()).args(["check", "names.sql", "--oracles", "norec"]));
+    assert_eq!(said.code, Some(0), "{}\n{}", said.stdout, said.stderr);
+    assert!(said.stdout.contains("7 statements, 4 queries checked"), "{}", said.stdout);
+}
+
 #[test]
 fn a_script_that_the_engine_does_not_survive_is_a_finding_and_the_next_one_is_checked() {
     let directory = tempfile::tempdir().unwrap();

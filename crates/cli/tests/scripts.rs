@@ -111,6 +111,30 @@ fn loops_and_expected_errors_of_sqllogictest_are_understood() {
     assert!(!said.stdout.contains("fails here"), "{}", said.stdout);
 }
 
+/// Whatever a suite holds, its other files are checked, and what is not run is counted.
+#[test]
+fn a_directory_of_tests_is_checked_as_it_is() {
+    let directory = tempfile::tempdir().unwrap();
+    let suite = directory.path().join("suite");
+    fs::create_dir(&suite).unwrap();
+    let tcl = "do_execsql_test 1 {\n  CREATE TABLE t(a); INSERT INTO t VALUES (1); SELECT a FROM t WHERE a > 0; } 1\n\
+        do_catchsql_test 2 {SELECT b FROM t} {1 {no such column: b}}\nexecsql {SELECT $x}\n";
+    fs::write(suite.join("a.test"), tcl).unwrap();
+    fs::write(suite.join("b.sql"), b"SELECT '\xff';\n").unwrap();
+    fs::write(suite.join("c.test_slow"), "query I\nSELECT 1\n----\n1\n").unwrap();
+    let said = run(dissent(directory.path()).args(["check", "suite", "--target", "sqlite"]));
+    assert_eq!(said.code, Some(0), "{}\n{}", said.stdout, said.stderr);
+    for line in [
+        "3 scripts on sqlite",
+        "5 statements, 3 queries checked",
+        "left out: suite/a.test:3: the script expects an error",
+        "left out: suite/a.test:4: the script makes its text from variables",
+    ] {
+        assert!(said.stdout.contains(line), "{line}: {}", said.stdout);
+    }
+    assert!(!said.stdout.contains("fails here"), "{}", said.stdout);
+}
+
 #[test]
 fn a_script_may_come_from_standard_input() {
     let directory = tempfile::tempdir().unwrap();

@@ -44,6 +44,9 @@ pub struct Read {
     /// why.
     #[serde(default)]
     pub confined: Vec<(usize, String)>,
+    /// Statements that are not to be run, such as those that are to fail: their lines and why.
+    #[serde(default)]
+    pub left_out: Vec<(usize, String)>,
 }
 
 /// Checks a script on an empty database. The number identifies the script to the watcher.
@@ -119,7 +122,8 @@ impl ScriptWalk<'_, '_> {
                 Err(stop) => return self.harmed(stop, None),
             }
         }
-        let opaque = tables_named(&asked).iter().any(|name| !self.is_made(name, asked.with.as_ref()));
+        let with = asked.with.as_ref();
+        let opaque = tables_named(&asked).iter().any(|name| !self.is_made(name, with, &mut Vec::new()));
         for oracle in oracles.iter().filter(|oracle| oracle.suits(dialect)) {
             if opaque {
                 self.watcher.verdict(oracle.name(), &Verdict::skip(NOT_A_TABLE));
@@ -141,13 +145,18 @@ impl ScriptWalk<'_, '_> {
     }
 
     /// Whether the script makes a relation, by a statement that is understood or by text.
-    fn is_made(&self, name: &Name, with: Option<&With>) -> bool {
+    fn is_made(&self, name: &Name, with: Option<&With>, seen: &mut Vec<Name>) -> bool {
+        // A view can have a common table of its own name.
+        if seen.contains(name) {
+            return true;
+        }
+        seen.push(name.clone());
         if with.is_some_and(|with| with.tables.iter().any(|common| common.name == *name)) {
             return true;
         }
         let database = self.session.database();
         if let Some(table) = database.state().table(name) {
-            return table.reads.iter().all(|read| self.is_made(read, None));
+            return table.reads.iter().all(|read| self.is_made(read, None, seen));
         }
         database.setup().iter().any(|statement| match statement {
             Statement::Raw(text) => {

@@ -28,14 +28,14 @@ pub fn run(
     for (number, script) in task.scripts.iter().enumerate().skip(task.skip) {
         let mut reporter =
             Reporter { journal: &journal, events: &mut *events, tally: Tally::default(), lost: None };
-        let mut statements = import::file(&script.name, &script.text, dialect);
+        let import::File { mut statements, left_out } = import::read(&script.name, &script.text, dialect);
         let confined = confinement.take_refused(&mut statements);
         let queries = statements.iter().filter(|imported| imported.query().is_some()).count();
         reporter.send(&Event::ScriptRead { statements: statements.len(), queries });
         let read = check::script(number as u64, statements, &oracles, &mut session, &mut reporter);
         let mut read = read.map_err(|trouble| anyhow!("{}: {trouble}", script.name))?;
         read.statements += confined.len();
-        read.confined = confined;
+        (read.confined, read.left_out) = (confined, left_out);
         let mut tally = reporter.tally;
         if let Some(error) = reporter.lost {
             return Err(error.into());

@@ -68,6 +68,7 @@ fn summarise(check: &ScriptCheck, out: &mut String) {
         if answered > checked { format!(" of {}", grouped(answered)) } else { String::new() },
     );
     remarks("not run", check, |read| &read.confined, out);
+    remarks("left out", check, |read| &read.left_out, out);
     remarks("fails here", check, |read| &read.failures, out);
     remarks("only run, not understood", check, |read| &read.refused, out);
     verdicts(check, out);

@@ -188,7 +188,7 @@ impl<'a> Generator<'a> {
             true => self.rng.between(few, self.policy.many_rows.max(few)),
             false => self.rng.between(1, few),
         };
-        let rows = (0..count)
+        let mut rows: Vec<Vec<Expr>> = (0..count)
             .map(|_| {
                 let mut row: Vec<Value> = columns.iter().map(|column| self.cell(table, column)).collect();
                 in_order(&mut row, &columns);
@@ -197,14 +197,26 @@ impl<'a> Generator<'a> {
             .collect();
         // Without a word for it in INSERT itself, a violated key is passed over like this.
         let needed = or.is_none() && table.constrained;
-        let wanted = self.dialect.can(Feature::Upsert) && table.keyed && (needed || self.odds(&DO_NOTHING));
-        let upsert = wanted.then(|| Upsert { target: Vec::new(), assignments: Vec::new(), filter: None });
+        let can = self.dialect.can(Feature::Upsert) && table.keyed;
+        let nothing = || Upsert { target: Vec::new(), assignments: Vec::new(), filter: None };
+        let upsert = match can && needed {
+            true => {
+                let update = self.upsert_update(table);
+                if update.is_some() {
+                    // PostgreSQL refuses to update a row twice.
+                    rows.truncate(1);
+                }
+                update.or_else(|| Some(nothing()))
+            }
+            false if can && self.odds(&DO_NOTHING) => Some(nothing()),
+            false => self.upsert_update(table),
+        };
         Some(Statement::Insert(Insert {
             table: table.name.clone(),
             or,
             columns: names,
             source: InsertSource::Values(rows),
-            upsert: upsert.or_else(|| self.upsert_update(table)),
+            upsert,
         }))
     }
 

@@ -226,14 +226,14 @@ impl Weights {
     /// Whether it happens.
     #[inline]
     pub fn odds(&self, odds: &Odds, rng: &mut Rng) -> bool {
-        self.scaled_odds(odds, rng, |percent| percent)
+        self.odds_if(true, odds, rng, |percent| percent)
     }
 
     #[inline]
-    fn scaled_odds(&self, odds: &Odds, rng: &mut Rng, scale: impl FnOnce(u32) -> u32) -> bool {
+    fn odds_if(&self, can: bool, odds: &Odds, rng: &mut Rng, scale: impl FnOnce(u32) -> u32) -> bool {
         let slot = odds.slot.first(1);
         let happens = rng.chance(scale(self.weight(slot, odds.percent)));
-        if happens {
+        if happens && can {
             self.count(slot);
         }
         happens
@@ -309,7 +309,12 @@ impl Generator<'_> {
 
     /// The same, where the odds are less or more for a reason that only code knows.
     pub fn scaled_odds(&mut self, odds: &Odds, scale: impl FnOnce(u32) -> u32) -> bool {
-        self.policy.weights.scaled_odds(odds, &mut self.rng, scale)
+        self.policy.weights.odds_if(true, odds, &mut self.rng, scale)
+    }
+
+    /// Whether something is drawn that has these odds. It counts only if it can happen here.
+    pub fn odds_if(&mut self, can: bool, odds: &Odds) -> bool {
+        self.policy.weights.odds_if(can, odds, &mut self.rng, |percent| percent)
     }
 
     /// One of the options.

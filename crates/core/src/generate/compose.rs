@@ -236,7 +236,7 @@ impl Generator<'_> {
         for _ in 0..self.rng.between(1, 2) {
             items.push(self.measure().0);
         }
-        if self.odds(&ORDERED_AGGREGATE) {
+        if self.odds_if(!self.dialect.ordered_aggregates.is_empty(), &ORDERED_AGGREGATE) {
             items.extend(self.ordered_aggregate());
         }
         let having = (!keys.is_empty() && self.odds(&HAVING)).then(|| self.measured_condition());

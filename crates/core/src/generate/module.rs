@@ -71,6 +71,10 @@ impl Generator<'_> {
     }
 
     /// A function in FROM; `lateral`: it may look at the relations before it.
+    pub(super) fn has_table_functions(&self) -> bool {
+        !self.dialect.table_functions.is_empty()
+    }
+
     pub(super) fn table_function(&mut self, lateral: bool) -> Option<TableRef> {
         let dialect = self.dialect;
         let function = self.rng.choose(&dialect.table_functions)?;

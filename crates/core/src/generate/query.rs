@@ -78,7 +78,7 @@ impl<'a> Generator<'a> {
             if comma && self.rules.subqueries && self.dialect.can(Feature::Lateral) && self.odds(&LATERAL) {
                 tables.push(self.lateral());
             } else if comma
-                && self.odds(&TABLE_FUNCTION)
+                && self.odds_if(self.has_table_functions(), &TABLE_FUNCTION)
                 && let Some(function) = self.table_function(true)
             {
                 tables.push(function);
@@ -185,7 +185,7 @@ impl<'a> Generator<'a> {
         if self.rules.subqueries && self.odds(&DERIVED) {
             return self.derived();
         }
-        if self.odds(&TABLE_FUNCTION)
+        if self.odds_if(self.has_table_functions(), &TABLE_FUNCTION)
             && let Some(function) = self.table_function(false)
         {
             return function;
@@ -269,7 +269,9 @@ impl<'a> Generator<'a> {
         let alias = self.fresh_name('d');
         self.scope.push(Relation { alias: alias.clone(), columns });
         if self.dialect.can(Feature::Cte) && self.odds(&COMMON_TABLE) {
-            let materialized = self.odds(&MATERIALIZATION).then(|| self.odds(&MATERIALIZED));
+            // Where there is no word for it, it is drawn but not written.
+            let can = self.dialect.can(Feature::CteMaterialized);
+            let materialized = self.odds_if(can, &MATERIALIZATION).then(|| self.odds_if(can, &MATERIALIZED));
             self.common_tables.push(CommonTable {
                 name: alias.clone(),
                 columns: Vec::new(),

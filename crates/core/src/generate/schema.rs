@@ -71,7 +71,7 @@ impl<'a> Generator<'a> {
         }
         let mut create = self.table();
         let mut made = Vec::new();
-        if self.odds(&PARTITIONED)
+        if self.odds_if(!self.dialect.partitions.is_empty(), &PARTITIONED)
             && let Some((partitioning, column)) = self.partitioning(&create)
         {
             create.temporary = false;
@@ -183,7 +183,8 @@ impl<'a> Generator<'a> {
         }
         let mut constraints = Vec::new();
         if key {
-            let desc = self.odds(&KEY_DESC) && self.dialect.can(Feature::OrderedKeys);
+            let ordered = self.dialect.can(Feature::OrderedKeys);
+            let desc = self.odds_if(ordered, &KEY_DESC) && ordered;
             let alias = !desc && !design.without_rowid && ty.name.eq_ignore_ascii_case("integer");
             let autoincrement =
                 alias && self.dialect.can(Feature::Autoincrement) && self.odds(&AUTOINCREMENT);
@@ -220,9 +221,10 @@ impl<'a> Generator<'a> {
                 constraints.retain(|constraint| !matches!(constraint, ColumnConstraint::Default(_)));
                 constraints.push(ColumnConstraint::Check(never_negative(&name)));
             }
-            if self.odds(&REFERENCES)
-                && let Some(parent) = self.state.stored_tables().next()
-                && self.dialect.can(Feature::ForeignKeys)
+            let can = self.dialect.can(Feature::ForeignKeys);
+            let parent = self.state.stored_tables().next().filter(|_| can);
+            if self.odds_if(parent.is_some(), &REFERENCES)
+                && let Some(parent) = parent
             {
                 let (table, column) = (parent.name.clone(), parent.columns[0].name.clone());
                 constraints.push(ColumnConstraint::References { table, column });

@@ -13,6 +13,7 @@ pub(crate) mod reading;
 mod records;
 mod resolve;
 pub mod script;
+mod tcl;
 mod verify;
 
 pub use resolve::resolved;
@@ -51,17 +52,40 @@ impl Imported {
     }
 }
 
+/// The statements of a script.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct File {
+    /// Those to run.
+    pub statements: Vec<Imported>,
+    /// The lines of the others, and why they are not to be run.
+    pub left_out: Vec<(usize, String)>,
+}
+
 /// The statements of a script; its name's ending and its text tell what kind of script it is.
+pub fn read(name: &str, text: &str, dialect: &Dialect) -> File {
+    let mut file = File::default();
+    for part in script::split(name, text, Habits::of(dialect)) {
+        match part.left_out {
+            Some(why) => file.left_out.push((part.line, why.to_string())),
+            None => file.statements.push(imported(part, dialect)),
+        }
+    }
+    file
+}
+
+/// The statements of a script that are to be run.
 pub fn file(name: &str, text: &str, dialect: &Dialect) -> Vec<Imported> {
-    let parts = script::split(name, text, Habits::of(dialect));
-    let imported = |part: Part| match part.is_data {
+    read(name, text, dialect).statements
+}
+
+fn imported(part: Part, dialect: &Dialect) -> Imported {
+    match part.is_data {
         true => {
             let statement = Statement::Raw(part.sql.clone());
             Imported { text: part.sql, line: part.line, statement, refused: None }
         }
         false => statement(&part.sql, part.line, dialect),
-    };
-    parts.into_iter().map(imported).collect()
+    }
 }
 
 /// The scripts that a file holds: one, unless each of its lines is one (`.jsonl`): a record whose lists of SQL are its

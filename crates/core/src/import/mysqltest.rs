@@ -1,7 +1,7 @@
-//! The SQL in the tests of MySQL and MariaDB (`mysqltest`). The commands between the statements are left out, and so are
-//! statements that are to fail and those that use the commands' variables.
+//! The SQL in the tests of MySQL and MariaDB (`mysqltest`), without the commands between the statements. Statements that
+//! are to fail are not run, nor are those whose text a command makes.
 
-use super::script::{Habits, Part, sql};
+use super::script::{EXPECTED_TO_FAIL, Habits, Part, USES_VARIABLES, sql};
 
 /// The commands that end at a delimiter as statements do, by their first word.
 const COMMANDS: &[&str] = &[
@@ -19,7 +19,6 @@ const COMMANDS: &[&str] = &[
     "disconnect",
     "echo",
     "error",
-    "eval",
     "exec",
     "exit",
     "file_exists",
@@ -33,11 +32,8 @@ const COMMANDS: &[&str] = &[
     "output",
     "perl",
     "ping",
-    "query",
     "query_attributes",
     "query_get_value",
-    "query_horizontal",
-    "query_vertical",
     "real_sleep",
     "reap",
     "remove_file",
@@ -70,6 +66,9 @@ const COMMANDS: &[&str] = &[
     "write_line",
 ];
 
+/// Commands that run the statement behind them, with the values of variables in it.
+const RUN: &[&str] = &["eval", "query", "query_horizontal", "query_vertical"];
+
 /// Commands whose text goes on up to a line of its own.
 const BLOCKS: &[&str] = &["perl", "write_file", "append_file"];
 
@@ -77,7 +76,7 @@ pub fn split(text: &str, habits: Habits) -> Vec<Part> {
     let plain = Plain::of(text);
     let mut parts = sql(&plain.text, 1, habits);
     let mut failing = plain.failing.iter().copied().peekable();
-    parts.retain(|part| {
+    parts.retain_mut(|part| {
         // What fails is the first statement behind the command that says so.
         let mut fails = false;
         while failing.next_if(|line| *line < part.line).is_some() {
@@ -87,7 +86,14 @@ pub fn split(text: &str, habits: Habits) -> Vec<Part> {
         if word == "error" {
             return false;
         }
-        !fails && !COMMANDS.contains(&&*word) && !is_switch(&word) && !part.sql.contains('$')
+        if RUN.contains(&&*word) {
+            part.sql = part.sql[word.len()..].trim_start().to_string();
+            part.left_out = part.sql.contains('$').then_some(USES_VARIABLES);
+        }
+        if fails {
+            part.left_out = Some(EXPECTED_TO_FAIL);
+        }
+        !part.sql.is_empty() && !COMMANDS.contains(&&*word) && !is_switch(&word)
     });
     parts
 }
@@ -121,7 +127,10 @@ impl Plain {
             } else if BLOCKS.contains(&&*word) {
                 let named = command.trim_end_matches(';').split_whitespace().nth(2);
                 until = Some(named.unwrap_or("EOF").to_string());
-            } else if !(matches!(&*word, "if" | "while") || trimmed.starts_with(['{', '}'])) {
+            } else if !(matches!(&*word, "if" | "while")
+                || trimmed.starts_with(['{', '}'])
+                || trimmed.starts_with("--"))
+            {
                 plain.text.push_str(line);
             }
             plain.text.push('\n');
@@ -151,18 +160,31 @@ fn is_switch(word: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn parts(script: &str) -> Vec<Part> {
+        let habits = Habits { mysql: true, backslashes: true, engine: "mariadb", ..Habits::default() };
+        split(script, habits)
+    }
+
     fn texts(script: &str) -> Vec<String> {
-        let habits = Habits { mysql: true, engine: "mariadb", ..Habits::default() };
-        split(script, habits).into_iter().map(|part| part.sql).collect()
+        parts(script).into_iter().filter(|part| part.left_out.is_none()).map(|part| part.sql).collect()
     }
 
     #[test]
     fn commands_are_left_out() {
         let script = "--source include/x.inc\n--disable_warnings\nDROP TABLE IF EXISTS t;\n--enable_warnings\n\
-            CREATE TABLE t(a INT); # a remark\nlet $x= 1;\neval SELECT $x;\nSELECT $x FROM t;\nconnection default;\n\
+            CREATE TABLE t(a INT); # a remark\nlet $x= 1;\neval SELECT $x;\neval SELECT 0;\nSELECT JSON_EXTRACT(a, '$.x') FROM t;\nconnection default;\n\
             if ($x)\n{\n  SELECT a\n  FROM t;\n}\nperl;\nprint 1;\nEOF\nsorted_result;\nSELECT 2;\n";
-        let wanted = ["DROP TABLE IF EXISTS t", "CREATE TABLE t(a INT)", "SELECT a\n  FROM t", "SELECT 2"];
+        let wanted = [
+            "DROP TABLE IF EXISTS t",
+            "CREATE TABLE t(a INT)",
+            "SELECT 0",
+            "SELECT JSON_EXTRACT(a, '$.x') FROM t",
+            "SELECT a\n  FROM t",
+            "SELECT 2",
+        ];
         assert_eq!(texts(script), wanted);
+        let left_out: Vec<_> = parts(script).into_iter().filter_map(|part| part.left_out).collect();
+        assert_eq!(left_out, [USES_VARIABLES]);
     }
 
     #[test]

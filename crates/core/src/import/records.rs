@@ -1,6 +1,9 @@
-//! The statements of sqllogictest's records; what they expect is left out, and so are those that are to fail.
+//! The statements of sqllogictest's records. What they expect is not read; those that are to fail are not run.
 
-use super::script::{Habits, Part, sql};
+use super::script::{EXPECTED_TO_FAIL, Habits, Part, sql};
+
+/// `skipif`, `onlyif`.
+const FOR_ANOTHER_ENGINE: &str = "the script skips it on this engine";
 
 /// Loops may multiply what they hold.
 const MOST_STATEMENTS: usize = 20_000;
@@ -38,10 +41,12 @@ impl<'a> Reader<'a> {
                 ["statement" | "query", expected @ ..] => {
                     let end = self.end_of_record(at, range.end);
                     let fails = expected.first() == Some(&"error") || expected.first() == Some(&"maybe");
-                    if !fails && !std::mem::take(&mut skipped) {
-                        self.record(at..end, variables);
-                    }
-                    skipped = false;
+                    let left_out = match (std::mem::take(&mut skipped), fails) {
+                        (true, _) => Some(FOR_ANOTHER_ENGINE),
+                        (_, true) => Some(EXPECTED_TO_FAIL),
+                        _ => None,
+                    };
+                    self.record(at..end, variables, left_out);
                     at = end;
                 }
                 ["loop" | "concurrentloop", name, first, last, ..] => {
@@ -110,13 +115,19 @@ impl<'a> Reader<'a> {
         limit
     }
 
-    fn record(&mut self, range: std::ops::Range<usize>, variables: &[(&str, String)]) {
+    fn record(
+        &mut self,
+        range: std::ops::Range<usize>,
+        variables: &[(&str, String)],
+        left_out: Option<&'static str>,
+    ) {
         let mut text = self.lines[range.clone()].join("\n");
         for (name, value) in variables {
             // `${name}` in the first runners, `{name}` in DuckDB's newer one.
             text = text.replace(&format!("${{{name}}}"), value).replace(&format!("{{{name}}}"), value);
         }
-        self.parts.extend(sql(&text, range.start + 1, self.habits));
+        let parts = sql(&text, range.start + 1, self.habits).into_iter();
+        self.parts.extend(parts.map(|part| Part { left_out: left_out.or(part.left_out), ..part }));
     }
 
     /// Whether a record for this engine is one for ours.
@@ -202,7 +213,8 @@ mod tests {
     use super::*;
 
     fn texts(script: &str, engine: &str) -> Vec<String> {
-        split(script, Habits { engine, ..Habits::default() }).into_iter().map(|part| part.sql).collect()
+        let parts = split(script, Habits { engine, ..Habits::default() }).into_iter();
+        parts.filter(|part| part.left_out.is_none()).map(|part| part.sql).collect()
     }
 
     #[test]
@@ -220,6 +232,11 @@ mod tests {
             ["(0, 'a')", "(0, 'b')", "(1, 'a')", "(1, 'b')"].map(|row| format!("INSERT INTO t VALUES {row}"));
         assert_eq!(texts(script, "duckdb"), inserted);
         assert_eq!(texts(script, "postgres").last().map(String::as_str), Some("SELECT 1"));
+        let left_out: Vec<_> = split(script, Habits { engine: "duckdb", ..Habits::default() })
+            .into_iter()
+            .filter_map(|part| Some((part.line, part.left_out?)))
+            .collect();
+        assert_eq!(left_out, [(13, EXPECTED_TO_FAIL), (19, FOR_ANOTHER_ENGINE)]);
     }
 
     #[test]

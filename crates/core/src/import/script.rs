@@ -1,6 +1,6 @@
 //! Scripts as statements: plain SQL, sqllogictest records, and the SQL in the tests of SQLite (TCL) and MySQL (mysqltest).
 
-use super::{mysqltest, records};
+use super::{mysqltest, records, tcl};
 use crate::dialect::Dialect;
 
 /// A statement's text and the line it begins at, from 1.
@@ -12,7 +12,26 @@ pub struct Part {
     pub line: usize,
     /// Made of rows that are not SQL; nothing to understand.
     pub is_data: bool,
+    /// Why it is not to be run.
+    pub left_out: Option<&'static str>,
 }
+
+impl Part {
+    /// A statement that begins in this line, as it is written.
+    pub fn new(sql: impl Into<String>, line: usize) -> Part {
+        Part { sql: sql.into(), line, is_data: false, left_out: None }
+    }
+
+    /// A statement that is not to be run.
+    pub fn left_out(self, why: &'static str) -> Part {
+        Part { left_out: Some(why), ..self }
+    }
+}
+
+/// Its test says that it fails.
+pub const EXPECTED_TO_FAIL: &str = "the script expects an error";
+/// Its text is made when the script runs.
+pub const USES_VARIABLES: &str = "the script makes its text from variables";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -22,18 +41,14 @@ enum Kind {
     Mysqltest,
 }
 
-/// The commands of SQLite's TCL tests whose block in braces is SQL.
-const TCL_COMMANDS: &[&str] =
-    &["do_execsql_test", "do_catchsql_test", "do_eqp_test", "execsql", "catchsql", "db eval"];
-
 fn kind(name: &str, text: &str, habits: Habits) -> Kind {
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
     match ending.to_ascii_lowercase().as_str() {
         "tcl" => Kind::Tcl,
         // All three call their files `.test`.
-        "test" | "slt" | "slow" if TCL_COMMANDS.iter().any(|command| text.contains(command)) => Kind::Tcl,
+        "test" | "slt" if tcl::has_any(text) => Kind::Tcl,
         "test" | "inc" if habits.mysql && !records::has_any(text) => Kind::Mysqltest,
-        "test" | "slt" | "slow" => Kind::Sqllogictest,
+        "test" | "slt" | "test_slow" => Kind::Sqllogictest,
         _ => Kind::Sql,
     }
 }
@@ -47,13 +62,21 @@ pub struct Habits<'a> {
     pub postgres: bool,
     /// As `mysqldump` writes: `DELIMITER`, and comments with a version, which are code.
     pub mysql: bool,
+    /// `\\'` in quotes is a quote, as on MySQL.
+    pub backslashes: bool,
 }
 
 impl Habits<'_> {
     /// Those of the engines that share a grammar.
     pub fn of(dialect: &Dialect) -> Habits<'_> {
         let grammar = &*dialect.engine.grammar;
-        Habits { engine: &dialect.name, postgres: grammar == "postgres", mysql: grammar == "mysql" }
+        let mysql = grammar == "mysql";
+        Habits {
+            engine: &dialect.name,
+            postgres: grammar == "postgres",
+            mysql,
+            backslashes: mysql || grammar == "clickhouse",
+        }
     }
 }
 
@@ -64,12 +87,12 @@ pub fn split(name: &str, text: &str, habits: Habits) -> Vec<Part> {
         Kind::Sql => sql(text, 1, habits),
         Kind::Mysqltest => mysqltest::split(text, habits),
         Kind::Sqllogictest => records::split(text, habits),
-        Kind::Tcl => tcl(text, habits),
+        Kind::Tcl => tcl::split(text, habits),
     }
 }
 
-/// Statements end at semicolons outside quotes and comments, those of a trigger at its END. Comments are left
-/// out, and the commands of shells (`.mode`, `\d`).
+/// Statements end at semicolons outside quotes, comments and the bodies of triggers. Comments are left out, and the
+/// commands of shells (`.mode`, `\d`).
 pub(super) fn sql(text: &str, first_line: usize, habits: Habits) -> Vec<Part> {
     let mut splitter = Splitter {
         rest: text,
@@ -80,6 +103,8 @@ pub(super) fn sql(text: &str, first_line: usize, habits: Habits) -> Vec<Part> {
         begins: first_line,
         blank: true,
         versioned: false,
+        body: Body::default(),
+        fails: false,
         parts: Vec::new(),
     };
     while splitter.step() {}
@@ -100,6 +125,9 @@ struct Splitter<'a> {
     blank: bool,
     /// In a comment whose text is code.
     versioned: bool,
+    body: Body,
+    /// A comment says that the current statement fails.
+    fails: bool,
     parts: Vec<Part>,
 }
 
@@ -108,7 +136,11 @@ impl Splitter<'_> {
     fn step(&mut self) -> bool {
         let Some(c) = self.rest.chars().next() else { return false };
         let at_line_start = self.blank && (c == '.' || c == '\\');
-        if self.rest.starts_with("--") || at_line_start || (c == '#' && self.habits.mysql) {
+        if self.is_remark() || at_line_start {
+            let line = self.rest.lines().next().unwrap_or_default();
+            if ERRORS.iter().any(|error| line.contains(error)) {
+                self.announce_error();
+            }
             self.skip(self.rest.find('\n').map_or(self.rest.len(), |at| at + 1));
             self.current.push(' ');
         } else if c == '\\' && self.habits.postgres {
@@ -121,11 +153,11 @@ impl Splitter<'_> {
         } else if self.versioned && self.rest.starts_with("*/") {
             self.versioned = false;
             self.skip(2);
-        } else if self.rest.starts_with(&*self.delimiter) && !(c == ';' && is_open_trigger(&self.current)) {
+        } else if self.rest.starts_with(&*self.delimiter) && !(c == ';' && self.body.is_open()) {
             self.skip(self.delimiter.len());
             self.end_statement();
         } else if matches!(c, '\'' | '"' | '`') {
-            self.take(self.quoted(c));
+            self.take(self.quoted(c, self.habits.backslashes && c != '`'));
         } else if let Some(quote) = self.dollar_quote() {
             let length = quote.len();
             self.take(self.rest[length..].find(&quote).map_or(self.rest.len(), |at| at + 2 * length));
@@ -137,9 +169,24 @@ impl Splitter<'_> {
         true
     }
 
+    /// Whether a comment begins here that ends with the line. On MySQL `5--1` is six.
+    fn is_remark(&self) -> bool {
+        let hash = self.habits.mysql && self.rest.starts_with('#');
+        hash || self.rest.strip_prefix("--").is_some_and(|rest| {
+            !self.habits.mysql || rest.chars().next().is_none_or(|c| c.is_whitespace() || c.is_control())
+        })
+    }
+
+    /// The statement before the comment, or the one around it, is to fail.
+    fn announce_error(&mut self) {
+        match self.parts.last_mut().filter(|_| self.blank) {
+            Some(part) => part.left_out = Some(EXPECTED_TO_FAIL),
+            None => self.fails = true,
+        }
+    }
+
     /// The length of what is in quotes, with them.
-    fn quoted(&self, quote: char) -> usize {
-        let escapes = self.habits.mysql && quote != '`';
+    fn quoted(&self, quote: char, escapes: bool) -> usize {
         let mut escaped = false;
         let ends = |(_, c): &(usize, char)| {
             let end = *c == quote && !escaped;
@@ -175,9 +222,26 @@ impl Splitter<'_> {
                 self.skip(self.rest.len() - code.len() + digits);
                 self.versioned = true;
             }
-            None => self.skip(self.rest[2..].find("*/").map_or(self.rest.len(), |at| at + 4)),
+            None => self.skip(self.length_of_comment()),
         }
         self.current.push(' ');
+    }
+
+    /// PostgreSQL's comments can hold others.
+    fn length_of_comment(&self) -> usize {
+        let (mut at, mut open) = (2, 1);
+        while open > 0 {
+            let Some(found) = self.rest[at..].find(['*', '/']) else { return self.rest.len() };
+            at += found;
+            let sign = &self.rest[at..];
+            let (length, opens) = match () {
+                _ if sign.starts_with("*/") => (2, -1),
+                _ if sign.starts_with("/*") && self.habits.postgres => (2, 1),
+                _ => (1, 0),
+            };
+            (at, open) = (at + length, open + opens);
+        }
+        at
     }
 
     /// `$$` or `$name$`.
@@ -202,7 +266,12 @@ impl Splitter<'_> {
                 self.delimiter = delimiter.to_string();
             }
             self.skip(length + line.len());
+        } else if word.eq_ignore_ascii_case("e") && after.starts_with('\'') {
+            // `E'it\'s'`
+            self.take(length);
+            self.take(self.quoted('\'', true));
         } else {
+            self.body.word(word);
             self.take(length);
         }
     }
@@ -210,13 +279,18 @@ impl Splitter<'_> {
     fn end_statement(&mut self) {
         let (sql, begins) = (std::mem::take(&mut self.current), self.begins);
         self.blank = true;
+        self.body = Body::default();
+        let fails = std::mem::take(&mut self.fails);
         let sql = sql.trim();
         if sql.is_empty() || (self.habits.postgres && is_without_search_path(sql)) {
             return;
         }
         match copied(sql).filter(|_| self.habits.postgres) {
             Some(table) => self.copy(table),
-            None => self.parts.push(Part { sql: sql.to_string(), line: begins, is_data: false }),
+            None => {
+                let left_out = fails.then_some(EXPECTED_TO_FAIL);
+                self.parts.push(Part { left_out, ..Part::new(sql, begins) });
+            }
         }
     }
 
@@ -245,7 +319,7 @@ impl Splitter<'_> {
     fn insert(&mut self, table: &str, rows: &mut Vec<String>, line: usize) {
         if !rows.is_empty() {
             let sql = format!("INSERT INTO {table} VALUES {}", rows.join(", "));
-            self.parts.push(Part { sql, line, is_data: true });
+            self.parts.push(Part { is_data: true, ..Part::new(sql, line) });
             rows.clear();
         }
     }
@@ -293,51 +367,49 @@ fn copied_value(text: &str) -> String {
     format!("'{value}'")
 }
 
-/// A trigger whose body is not over: the semicolons in it end nothing.
-fn is_open_trigger(current: &str) -> bool {
-    let mut words = current.split_whitespace().map(str::to_ascii_uppercase);
-    let creates = words.next().is_some_and(|word| word == "CREATE");
-    let trigger = words.take(2).any(|word| word == "TRIGGER");
-    let ends = current.split_whitespace().next_back().is_some_and(|word| word.eq_ignore_ascii_case("END"));
-    creates && trigger && !ends
+/// What a comment of ClickHouse's tests holds behind a statement that is to fail.
+const ERRORS: [&str; 3] = ["{ serverError", "{ clientError", "{ error"];
+
+/// How far a statement is with a body of other statements: the semicolons in it end nothing.
+#[derive(Default)]
+struct Body {
+    words: usize,
+    creates: bool,
+    /// It is something that can have a body.
+    has_one: bool,
+    begun: bool,
+    /// How many BEGINs and CASEs have no END yet.
+    open: usize,
+    /// The last word was END: what it ends may follow.
+    ended: bool,
 }
 
-/// The SQL in the braces behind the commands that run it. Statements that use TCL's variables are left out.
-fn tcl(text: &str, habits: Habits) -> Vec<Part> {
-    let mut parts = Vec::new();
-    let mut line_begins = 0;
-    for (number, line) in text.split_inclusive('\n').enumerate() {
-        let trimmed = line.trim_start();
-        let runs = TCL_COMMANDS.iter().any(|command| {
-            let bracketed =
-                trimmed.contains(&format!("[{command}")) || trimmed.contains(&format!("{{{command}"));
-            trimmed.strip_prefix(command).is_some_and(|rest| rest.starts_with([' ', '{'])) || bracketed
-        });
-        if runs && let Some(opens) = line.find('{') {
-            // `do_test name {execsql {…}}`: the innermost block that opens on this line.
-            let opens = line_begins + line.rfind("execsql {").map_or(opens, |at| at + "execsql ".len());
-            let body = braced(&text[opens..]);
-            parts.extend(sql(body, number + 1, habits).into_iter().filter(|part| !part.sql.contains('$')));
+impl Body {
+    /// Takes a word of the statement outside quotes.
+    fn word(&mut self, word: &str) {
+        /// Behind CREATE, where they say what is made: `CREATE OR REPLACE CONSTRAINT TRIGGER`.
+        const MOST_WORDS: usize = 6;
+        let is = |wanted: &[&str]| wanted.iter().any(|wanted| word.eq_ignore_ascii_case(wanted));
+        self.words += 1;
+        self.creates |= self.words == 1 && is(&["create"]);
+        self.has_one |=
+            self.creates && self.words <= MOST_WORDS && is(&["trigger", "function", "procedure", "event"]);
+        let ended = std::mem::take(&mut self.ended);
+        if is(&["begin"]) {
+            (self.begun, self.open) = (true, self.open + 1);
+        } else if is(&["case"]) && !ended {
+            self.open += 1;
+        } else if is(&["end"]) {
+            (self.ended, self.open) = (true, self.open.saturating_sub(1));
+        } else if ended && is(&["if", "loop", "while", "repeat"]) {
+            // What these end was not counted.
+            self.open += 1;
         }
-        line_begins += line.len();
     }
-    parts
-}
 
-/// What stands between the brace that a text begins with and the one that closes it.
-fn braced(text: &str) -> &str {
-    let mut depth = 0;
-    for (at, c) in text.char_indices() {
-        match c {
-            '{' => depth += 1,
-            '}' => depth -= 1,
-            _ => {}
-        }
-        if depth == 0 {
-            return text.get(1..at).unwrap_or_default();
-        }
+    fn is_open(&self) -> bool {
+        self.has_one && self.begun && self.open > 0
     }
-    ""
 }
 
 #[cfg(test)]
@@ -365,6 +437,22 @@ mod tests {
     fn a_trigger_is_one_statement() {
         let script = "CREATE TRIGGER g AFTER INSERT ON t BEGIN SELECT 1; SELECT 2; END; SELECT 3;";
         assert_eq!(texts("s.sql", script).len(), 2);
+        let case = "CREATE TEMP TRIGGER g AFTER INSERT ON t WHEN CASE 1 WHEN 1 THEN 1 END BEGIN\
+            SELECT CASE 1 WHEN 1 THEN ';END' END; SELECT 2; END; SELECT 3;";
+        assert_eq!(texts("s.sql", case).len(), 2);
+        let nested = "CREATE PROCEDURE p() BEGIN IF 1 THEN SELECT 1; END IF; CASE 1 WHEN 1 THEN SELECT 2; END CASE; END;\
+            SELECT 3;";
+        assert_eq!(texts("s.sql", nested).len(), 2);
+        for alone in [
+            "CREATE TRIGGER g AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION f()",
+            "CREATE TRIGGER g \
+            BEFORE INSERT ON t FOR EACH ROW SET @a = CASE 1 WHEN 1 THEN 2 END",
+        ] {
+            assert_eq!(
+                texts("s.sql", &format!("{alone}; SELECT 1; SELECT 2;")),
+                [alone, "SELECT 1", "SELECT 2"]
+            );
+        }
     }
 
     #[test]
@@ -374,11 +462,26 @@ mod tests {
     }
 
     #[test]
-    fn sql_in_the_braces_of_tcl_is_found() {
-        let script = "set testdir x\ndo_execsql_test a-1 {\n  CREATE TABLE t(a);\n  SELECT '{}' IS NULL;\n} {0}\ndo_test a-2 {execsql {SELECT 1}} {1}\nexecsql {SELECT $x}\n";
-        let wanted = ["CREATE TABLE t(a)", "SELECT '{}' IS NULL", "SELECT 1"];
-        assert_eq!(texts("a.test", script), wanted);
-        assert_eq!(texts("a.test", &script.replace('\n', "\r\n")), wanted);
+    fn comments_and_quotes_end_where_the_engine_ends_them() {
+        let split =
+            |text: &str, habits| sql(text, 1, habits).into_iter().map(|part| part.sql).collect::<Vec<_>>();
+        let mysql = Habits { mysql: true, backslashes: true, ..Habits::default() };
+        assert_eq!(split("SELECT 5--1; SELECT 2 -- no; more\n;", mysql), ["SELECT 5--1", "SELECT 2"]);
+        let postgres = Habits { postgres: true, ..Habits::default() };
+        assert_eq!(
+            split("SELECT E'it\\'s; 1'; SELECT /* a /* b; */ c; */ 2; SELECT 3--1;\n", postgres),
+            ["SELECT E'it\\'s; 1'", "SELECT   2", "SELECT 3"]
+        );
+        assert_eq!(split("SELECT /* a /* b */ 2;", Habits::default()), ["SELECT   2"]);
+    }
+
+    #[test]
+    fn statements_that_clickhouse_refuses_are_left_out() {
+        let script = "SELECT 1;\nSELECT x; -- { serverError 47 }\nSELECT 2; -- fine\nSELECT y -- { clientError SYNTAX_ERROR }\n;\nSELECT 3;";
+        let parts = split("s.sql", script, Habits::default());
+        let kept: Vec<&str> =
+            parts.iter().filter(|part| part.left_out.is_none()).map(|part| part.sql.as_str()).collect();
+        assert_eq!((parts.len(), kept), (5, vec!["SELECT 1", "SELECT 2", "SELECT 3"]));
     }
 
     #[test]
@@ -409,7 +512,7 @@ mod tests {
         let script = "/*!40101 SET NAMES utf8 */;\n# a remark; of its own\nCREATE TABLE `t` (a int) /*!50100 COMMENT 'x' */;\n\
             DELIMITER ;;\n/*!50003 CREATE TRIGGER g BEFORE INSERT ON t FOR EACH ROW BEGIN SET @a = 1; SET @b = 2; END */;;\n\
             DELIMITER ;\n/*M!100616 SET x = 1 */;\nSELECT 'it\\'s; 1';";
-        let parts = split("dump.sql", script, Habits { mysql: true, ..Habits::default() });
+        let parts = split("dump.sql", script, Habits { mysql: true, backslashes: true, ..Habits::default() });
         let sql: Vec<&str> = parts.iter().map(|part| part.sql.as_str()).collect();
         assert_eq!(sql[0], "SET NAMES utf8");
         assert!(sql[1].starts_with("CREATE TABLE `t` (a int)") && sql[1].contains("COMMENT 'x'"), "{sql:?}");

@@ -56,6 +56,49 @@ fn index_hints_are_read_or_refused() {
     }
 }
 
+#[test]
+fn short_ways_to_write_a_query_are_written_out() {
+    let dialect = Dialect::load("duckdb", "9").unwrap();
+    for (text, written) in [
+        ("FROM t", "SELECT * FROM t"),
+        ("TABLE t", "SELECT * FROM t"),
+        ("SELECT 1 WHERE EXISTS (FROM t)", "SELECT 1 WHERE EXISTS (SELECT * FROM t)"),
+        ("SELECT a FROM t AS x(a, b)", "SELECT a FROM (SELECT * FROM t) AS x(a, b)"),
+        ("SELECT a FROM range(5)", "SELECT a FROM range(5) AS range"),
+        (
+            "SELECT a, sum(b) FROM t GROUP BY ALL ORDER BY ALL",
+            "SELECT a, sum(b) FROM t GROUP BY a ORDER BY 1, 2",
+        ),
+        (
+            "SELECT SUM(a) OVER (ORDER BY b ROWS 2 PRECEDING) FROM t",
+            "SELECT SUM(a) OVER (ORDER BY b ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) FROM t",
+        ),
+    ] {
+        let (short, long) = (statement(text, 1, &dialect), statement(written, 1, &dialect));
+        assert_eq!(short.refused, None, "{text}");
+        assert_eq!(to_sql(&short.statement, &dialect), to_sql(&long.statement, &dialect), "{text}");
+    }
+    // Which columns these stand for does not show in the text.
+    for text in [
+        "SELECT * FROM t GROUP BY ALL",
+        "SELECT sum(a) + b FROM t GROUP BY ALL",
+        "SELECT 1 FROM t GROUP BY ALL",
+    ] {
+        assert!(statement(text, 1, &dialect).refused.is_some(), "{text}");
+    }
+}
+
+#[test]
+fn hints_are_never_lost() {
+    for name in ["mysql", "postgres", "sqlite"] {
+        let dialect = Dialect::load(name, "99").unwrap();
+        let imported = statement("SELECT /*+ NO_INDEX(t) */ a FROM t", 1, &dialect);
+        assert_eq!(imported.refused.as_deref(), Some("an optimizer hint"), "{name}");
+        assert!(imported.text.contains("/*+"), "{name}");
+        assert_eq!(statement("SELECT '/*+ x */'", 1, &dialect).refused, None, "{name}");
+    }
+}
+
 /// What we print, sqlparser reads and we print again as it was, or it is refused; nothing is read as something
 /// else.
 #[test]

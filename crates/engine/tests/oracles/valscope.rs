@@ -533,6 +533,11 @@ fn shapes_that_are_not_looked_into_are_refused() {
     let plain = "SELECT t1.c1 FROM t1 WHERE t1.c2 < 100";
     let text = |select: &mut Select| select.items = vec![Expr::Raw("t1.c1".into()).into()];
     assert_skipped(edited(plain, text), "SQL that Dissent cannot parse");
+    // An operation over what does not change does not change either.
+    let operation = |select: &mut Select| {
+        select.items = vec![Expr::operation("abs({})", vec![Expr::column("t1", "c1")]).into()];
+    };
+    assert!(matches!(edited(plain, operation), Verdict::Pass { .. }));
     let beside = "SELECT t1.c1 FROM t1, (SELECT b.c1 FROM t1 AS b WHERE b.c2 < 100) AS d";
     let lateral = |select: &mut Select| {
         if let Some(TableRef::Derived { lateral, .. }) = select.from.last_mut() {

@@ -230,7 +230,19 @@ impl Lower<'_> {
                 args.extend(self.exprs(trim_characters.as_deref().unwrap_or_default())?);
                 self.call("trim", args)
             }
-            other => return refuse(format!("the expression {other}")),
+            Array(array) => {
+                let (opens, places) = (if array.named { "ARRAY[" } else { "[" }, places(array.elem.len()));
+                Expr::operation(format!("{opens}{places}]"), self.exprs(&array.elem)?)
+            }
+            CompoundFieldAccess { root, access_chain } => {
+                access_chain.iter().try_fold(self.expr(root)?, |of, access| match access {
+                    ast::AccessExpr::Subscript(ast::Subscript::Index { index }) => {
+                        Ok(Expr::operation("{}[{}]", vec![of, self.expr(index)?]))
+                    }
+                    _ => refuse("a slice, or a field of a value"),
+                })?
+            }
+            other => return refuse(format!("an expression of the kind {}", kind_of(other))),
         })
     }
 
@@ -244,7 +256,7 @@ impl Lower<'_> {
                 Some(bytes) => Expr::Literal(Value::Blob(bytes)),
                 None => return refuse("bytes with an odd number of digits"),
             },
-            other => return refuse(format!("the literal {other}")),
+            other => return refuse(format!("a literal of the kind {}", kind_of(other))),
         })
     }
 
@@ -254,7 +266,7 @@ impl Lower<'_> {
             return refuse("a typed literal");
         };
         let spelled = format!("{} '{{}}'", typed.data_type);
-        self.value_spelled(&spelled, text).map(Expr::Literal).ok_or_else(|| format!("the literal {typed}"))
+        self.value_spelled(&spelled, text).map_or_else(|| opaque(typed), |value| Ok(Expr::Literal(value)))
     }
 
     /// `INTERVAL '2 hours'`.
@@ -265,7 +277,7 @@ impl Lower<'_> {
             }
             _ => None,
         };
-        spelled.map(Expr::Literal).ok_or_else(|| format!("the literal {interval}"))
+        spelled.map_or_else(|| opaque(interval), |value| Ok(Expr::Literal(value)))
     }
 
     /// `'…'::UUID`, `CAST('…' AS DATE)` or `[…]::INTEGER[]`, where that is how the dialect spells a value.
@@ -366,9 +378,15 @@ impl Lower<'_> {
         all: bool,
         right: &ast::Expr,
     ) -> Lowered<Expr> {
-        let (Some(op), ast::Expr::Subquery(query)) = (operator(op), right) else {
-            return refuse("ANY or ALL of something other than a query");
+        let Some(own) = operator(op) else { return refuse("ANY or ALL with an operator of its own") };
+        let ast::Expr::Subquery(query) = right else {
+            let word = if all { "ALL" } else { "ANY" };
+            return Ok(Expr::operation(
+                format!("{{}} {op} {word}({{}})"),
+                vec![self.expr(left)?, self.expr(right)?],
+            ));
         };
+        let op = own;
         Ok(Expr::Quantified { op, left: self.boxed(left)?, all, query: self.subquery(query)? })
     }
 
@@ -386,22 +404,21 @@ impl Lower<'_> {
             return refuse("a function in a schema");
         };
         let ast::FunctionArguments::List(list) = &function.args else {
-            return refuse(format!("the function {function}"));
+            return refuse("a function of a query, or without parentheses");
         };
         let distinct = list.duplicate_treatment == Some(ast::DuplicateTreatment::Distinct);
         let mut order_by = Vec::new();
         for clause in &list.clauses {
             match clause {
                 ast::FunctionArgumentClause::OrderBy(keys) => order_by = self.order_by(keys)?,
-                other => return refuse(format!("{other} inside a call")),
+                other => return refuse(format!("a clause of the kind {} inside a call", kind_of(other))),
             }
         }
         let args = self.arguments(&list.args)?;
         let filter = self.optional(function.filter.as_deref())?;
-        if !self.is_aggregate(&name.value, args.len()) && function.over.is_none() {
-            if distinct || filter.is_some() || !order_by.is_empty() {
-                return refuse(format!("the aggregate {function}"));
-            }
+        // Only aggregates have these.
+        let shows = distinct || filter.is_some() || !order_by.is_empty() || function.over.is_some();
+        if !shows && !self.is_aggregate(&name.value, args.len()) {
             return Ok(self.call(&name.value, args));
         }
         let listed =
@@ -421,7 +438,7 @@ impl Lower<'_> {
     }
 
     /// Of MIN and MAX, SQLite has a form for rows and one for several values.
-    fn is_aggregate(&self, name: &str, args: usize) -> bool {
+    pub fn is_aggregate(&self, name: &str, args: usize) -> bool {
         let is = |listed: &str| listed.eq_ignore_ascii_case(name);
         let listed = self.dialect.aggregates.iter().any(|listed| is(&listed.name))
             || self.dialect.order_dependent.iter().any(|listed| is(listed))
@@ -436,7 +453,7 @@ impl Lower<'_> {
         }
         let argument = |arg: &ast::FunctionArg| match arg {
             ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(expr)) => self.expr(expr),
-            other => refuse(format!("the argument {other}")),
+            _ => refuse("an argument with a name"),
         };
         args.iter().map(argument).collect()
     }
@@ -458,8 +475,8 @@ impl Lower<'_> {
             ast::WindowFrameUnits::Range => FrameUnit::Range,
             ast::WindowFrameUnits::Groups => FrameUnit::Groups,
         };
-        let Some(end) = &frame.end_bound else { return refuse("a frame with one bound") };
-        Ok(Frame { unit, start: self.bound(&frame.start_bound)?, end: self.bound(end)?, exclude: None })
+        let end = frame.end_bound.as_ref().map_or(Ok(FrameBound::CurrentRow), |end| self.bound(end))?;
+        Ok(Frame { unit, start: self.bound(&frame.start_bound)?, end, exclude: None })
     }
 
     fn bound(&self, bound: &ast::WindowFrameBound) -> Lowered<FrameBound> {
@@ -470,6 +487,27 @@ impl Lower<'_> {
             ast::WindowFrameBound::Preceding(Some(expr)) => FrameBound::Preceding(self.boxed(expr)?),
             ast::WindowFrameBound::Following(Some(expr)) => FrameBound::Following(self.boxed(expr)?),
         })
+    }
+}
+
+/// What a node of sqlparser is called: a reason that names the text would be another one for each.
+pub fn kind_of(node: &impl std::fmt::Debug) -> String {
+    let text = format!("{node:?}");
+    text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_string()
+}
+
+/// `{}, {}`
+fn places(count: usize) -> String {
+    vec!["{}"; count].join(", ")
+}
+
+/// A constant that the dialect's file does not list, as it was written.
+fn opaque(literal: &impl std::fmt::Display) -> Lowered<Expr> {
+    let text = literal.to_string();
+    // Without a number it may be the present: `DATE 'today'`.
+    match text.contains(['{', '}']) || !text.contains(|c: char| c.is_ascii_digit()) {
+        true => refuse("a literal of a type that the dialect does not list"),
+        false => Ok(Expr::operation(text, Vec::new())),
     }
 }
 

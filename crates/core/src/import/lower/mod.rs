@@ -29,14 +29,21 @@ pub fn statement(text: &str, dialect: &Dialect) -> Lowered<Statement> {
     if let Some(statement) = plain::statement(text, dialect) {
         return Ok(statement);
     }
-    if has_hexadecimal_number(text) {
+    if code(text).any(has_hexadecimal_number) {
         return refuse("a hexadecimal number, which sqlparser reads as bytes");
     }
+    // The tree has no place for it, and comments are not compared below.
+    if code(text).any(|code| code.contains("/*+")) {
+        return refuse("an optimizer hint");
+    }
     let reading = Reading::of(dialect);
-    let mut parsed = reading.parse(text)?;
+    let mut parsed = match shorthand::all_of_table(text) {
+        Some(query) => reading.parse(&query)?,
+        None => reading.parse(text)?,
+    };
     definition::simplify(&mut parsed);
-    shorthand::spell_out(&mut parsed);
     let lower = Lower { dialect, folds_names: reading.folds_names };
+    shorthand::spell_out(&mut parsed, &|name: &str| lower.is_aggregate(name, 1));
     let statement = lower.statement(&parsed)?;
     let rendered = to_sql(&statement, dialect);
     let again =
@@ -52,14 +59,17 @@ pub fn statement(text: &str, dialect: &Dialect) -> Lowered<Statement> {
     }
 }
 
-/// `0x1F` outside quotes.
-fn has_hexadecimal_number(text: &str) -> bool {
-    text.split('\'').step_by(2).any(|code| {
-        let bytes = code.as_bytes();
-        bytes.windows(2).enumerate().any(|(at, pair)| {
-            let begins = at == 0 || !bytes[at - 1].is_ascii_alphanumeric();
-            begins && pair[0] == b'0' && pair[1].eq_ignore_ascii_case(&b'x')
-        })
+/// What is outside quotes.
+fn code(text: &str) -> impl Iterator<Item = &str> {
+    text.split('\'').step_by(2)
+}
+
+/// `0x1F`
+fn has_hexadecimal_number(code: &str) -> bool {
+    let bytes = code.as_bytes();
+    bytes.windows(2).enumerate().any(|(at, pair)| {
+        let begins = at == 0 || !(bytes[at - 1].is_ascii_alphanumeric() || bytes[at - 1] == b'_');
+        begins && pair[0] == b'0' && pair[1].eq_ignore_ascii_case(&b'x')
     })
 }
 
@@ -89,7 +99,24 @@ fn words(statement: &Parsed) -> Vec<String> {
         Token::Word(word) => Some(word.value.to_ascii_uppercase()),
         other => Some(other.to_string().to_ascii_uppercase()),
     };
-    tokens.into_iter().filter_map(word).filter(|word| !NOISE.contains(&word.as_str())).collect()
+    let words = tokens.into_iter().filter_map(word).filter(|word| !NOISE.contains(&word.as_str()));
+    with_short_frames(words.collect())
+}
+
+/// `ROWS 1 PRECEDING` for `ROWS BETWEEN 1 PRECEDING AND CURRENT ROW`.
+fn with_short_frames(words: Vec<String>) -> Vec<String> {
+    let mut short: Vec<String> = Vec::with_capacity(words.len());
+    for word in words {
+        let unit = short.last().is_some_and(|last| matches!(&**last, "ROWS" | "RANGE" | "GROUPS"));
+        if unit && word == "BETWEEN" {
+            continue;
+        }
+        short.push(word);
+        if short.ends_with(&["AND", "CURRENT", "ROW"].map(str::to_string)) {
+            short.truncate(short.len() - 3);
+        }
+    }
+    short
 }
 
 /// What lowering needs to know.
@@ -163,7 +190,7 @@ impl Lower<'_> {
     fn only_table(&self, table: &ast::TableWithJoins) -> Lowered<Name> {
         match (&table.relation, table.joins.is_empty()) {
             (ast::TableFactor::Table { name, alias: None, .. }, true) => self.object(name),
-            _ => refuse("ALTER of something other than a table"),
+            _ => refuse("a change of a table with another name, or of several tables"),
         }
     }
 

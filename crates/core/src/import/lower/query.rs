@@ -1,5 +1,6 @@
 use sqlparser::ast;
 
+use super::expr::kind_of;
 use super::{Lower, Lowered, refuse};
 use crate::sql::*;
 
@@ -145,7 +146,7 @@ impl Lower<'_> {
                 ast::SelectItemQualifiedWildcardKind::ObjectName(table),
                 _,
             ) => SelectItem::TableWildcard(self.object(table)?),
-            other => return refuse(format!("the select item {other}")),
+            other => return refuse(format!("a select item of the kind {}", kind_of(other))),
         })
     }
 
@@ -237,7 +238,7 @@ impl Lower<'_> {
             ast::TableFactor::NestedJoin { table_with_joins, alias: None } => {
                 self.joined(table_with_joins)?
             }
-            other => return refuse(format!("the relation {other}")),
+            other => return refuse(format!("a relation of the kind {}", kind_of(other))),
         })
     }
 

@@ -24,6 +24,7 @@ use crate::oracle::kit::given::{Given, asking, plain, selects_rows};
 use crate::oracle::kit::judge::{Difference, Equality};
 use crate::oracle::{Expected, Oracle, answers};
 use crate::session::Session;
+use crate::sql::visit::any_expr;
 use crate::sql::*;
 use crate::subject::{Proposal, Subject, TestCase};
 
@@ -159,7 +160,17 @@ fn applies(query: &Query) -> bool {
             SelectItem::Expr { expr, .. } => !looks_beyond_its_row(expr),
             _ => true,
         });
-    plain && select.filter.as_ref().is_some_and(|predicate| !looks_beyond_its_row(predicate))
+    select.filter.as_ref().is_some_and(|predicate| {
+        // Some engines know the names of items in WHERE; in the select list they are other columns, or text.
+        let names_items = any_expr(predicate, |expr| names_item(expr, &select.items));
+        plain && !names_items && !looks_beyond_its_row(predicate)
+    })
+}
+
+fn names_item(expr: &Expr, items: &[SelectItem]) -> bool {
+    let Expr::Column(ColumnRef { table: None, column }) = expr else { return false };
+    let named = |alias: &Name| alias.eq_ignore_ascii_case(column);
+    items.iter().any(|item| matches!(item, SelectItem::Expr { alias: Some(alias), .. } if named(alias)))
 }
 
 fn compare_counts(

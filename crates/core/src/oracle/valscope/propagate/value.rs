@@ -119,6 +119,12 @@ impl Propagation<'_> {
                 }
                 Ok(Cell::same(self.facts.function(name, args.len())))
             }
+            Expr::Operation { args, .. } => {
+                for arg in args {
+                    self.unchanged(arg, "function of a changed value")?;
+                }
+                Ok(Cell::same(Known::NOTHING))
+            }
             Expr::Collate { expr, .. } => {
                 self.unchanged(expr, "COLLATE of a changed value")?;
                 Ok(Cell::same(Known::NOTHING))
