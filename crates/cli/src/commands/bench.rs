@@ -148,8 +148,10 @@ fn spread(mut ratios: Vec<f64>, other: &str) -> String {
 
 fn told(round: &Round) -> String {
     let (by_cpu, by_clock) = (round.checks_per_cpu_second(), round.checks_per_second());
-    let mut told =
-        format!("{by_cpu:.1} checks per CPU second, {by_clock:.1} per second, {} cases", grouped(round.cases));
+    let mut told = format!(
+        "{by_cpu:.1} checks per CPU second, {by_clock:.1} per second, {} cases",
+        grouped(round.cases)
+    );
     if round.useful > 0.0 {
         told.push_str(&format!(" ({:.0} % useful)", 100.0 * round.useful));
     }

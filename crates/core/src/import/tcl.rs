@@ -55,7 +55,7 @@ fn argument(rest: &str) -> Option<Argument<'_>> {
         }
         at = past_blanks(rest, past_word(rest, at));
     }
-    Some(Argument { command: *command, rest, at })
+    Some(Argument { command, rest, at })
 }
 
 impl Argument<'_> {

@@ -9,9 +9,7 @@ use dissent_core::subject::{Subject, TestCase};
 use dissent_core::walk;
 
 use super::again::assert_agreement;
-use super::common::{
-    Fixture, assert_passes, assert_reported, assert_skipped, evidence, over, query, sql,
-};
+use super::common::{Fixture, assert_passes, assert_reported, assert_skipped, evidence, over, query, sql};
 
 const SETUP: &str = "CREATE TABLE t0(c0 INT, c1 TEXT); CREATE INDEX i0 ON t0(c1);
     INSERT INTO t0 VALUES (1, 'a'), (2, 'b'), (3, NULL)";
