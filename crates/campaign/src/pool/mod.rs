@@ -117,7 +117,7 @@ impl Pool {
 
     /// The processor time of all workers so far, of those that have ended and those that have not.
     pub fn cpu_seconds(&self) -> f64 {
-        self.meter.cpu_seconds() + system::trees_cpu_seconds(&self.process_ids())
+        self.meter.cpu_seconds() + self.workers.values().map(Process::cpu_seconds).sum::<f64>()
     }
 
     /// Bytes of memory that the workers and what they started hold now.

@@ -1,5 +1,6 @@
 //! One worker process, as its supervisor sees it: start it, watch its pulse, kill it, read what it left behind.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsRawFd;
@@ -42,8 +43,8 @@ pub struct Process {
     /// How it ended, once it was waited for.
     status: Option<ExitStatus>,
     meter: Meter,
-    /// The processor time of the servers that it had when it was killed.
-    left_behind: f64,
+    /// The processor time of the servers that it has, when that was last looked up.
+    servers: Cell<f64>,
     /// Open only where the task takes more than the job.
     input: Option<ChildStdin>,
     journal: Journal,
@@ -80,7 +81,7 @@ impl Process {
             child,
             status: None,
             meter,
-            left_behind: 0.0,
+            servers: Cell::new(0.0),
             input,
             journal,
             stderr,
@@ -136,10 +137,19 @@ impl Process {
     pub fn kill(&mut self, reason: End) {
         if self.killed.is_none() {
             self.killed = Some(reason);
-            // It can no longer wait for its servers, which end with it.
-            self.left_behind = system::offspring_cpu_seconds(self.id());
+            self.look_at_servers();
             let _ = self.child.kill();
         }
+    }
+
+    fn look_at_servers(&self) {
+        self.servers.set(system::offspring_cpu_seconds(self.id()));
+    }
+
+    /// Its processor time so far, and that of its servers.
+    pub fn cpu_seconds(&self) -> f64 {
+        self.look_at_servers();
+        system::trees_cpu_seconds(&[self.id()])
     }
 
     /// Waits for it. The standard library's own way does not tell the processor time, and must not be used beside it.
@@ -148,7 +158,9 @@ impl Process {
             return Ok(status);
         }
         let (status, cpu_seconds) = system::wait_for(self.id())?;
-        self.meter.add(cpu_seconds + self.left_behind);
+        // One that was killed could not wait for its servers, which end with it.
+        let left_behind = if status.signal().is_some() { self.servers.get() } else { 0.0 };
+        self.meter.add(cpu_seconds + left_behind);
         self.status = Some(status);
         Ok(status)
     }
