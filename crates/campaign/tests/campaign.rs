@@ -204,7 +204,7 @@ fn the_time_of_reductions_is_not_that_of_hunting() {
     let [workers, reducer] = [summary.worker_cpu_seconds, summary.reducer_cpu_seconds];
     assert!(summary.unstable > 0 && reducer > 0.0, "nothing was reduced");
     // The clock of /proc, by which a server that is killed is measured, ticks a hundred times a second.
-    assert!((kernel - workers - reducer).abs() < 0.1 + 0.1 * kernel, "{kernel} is {workers} and {reducer}");
+    assert!((kernel - workers - reducer).abs() < 0.25 + 0.15 * kernel, "{kernel} is {workers} and {reducer}");
 }
 
 /// What all our children have used, once all of them have ended.
