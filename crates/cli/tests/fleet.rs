@@ -343,6 +343,23 @@ fn a_machine_that_is_cut_off_goes_on_alone() {
     assert_eq!(visited.len(), once.len(), "{visited:?}");
 }
 
+/// A server that hangs keeps its connections open.
+#[test]
+fn a_machine_whose_server_hangs_goes_on_alone() {
+    let Some(nats) = Nats::start(&[]) else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let mut process = machine(path, "m0", &nats.url("hangs"), &["--guide", "none"]);
+    wait_for("it hunts with the others", || (!visits_of(path, "m0").is_empty()).then_some(()));
+    nats.signal("STOP");
+    let is_alone = || visits_of(path, "m0").last().is_some_and(|database| *database >= ALONE);
+    wait_for("it hunts alone", || is_alone().then_some(()));
+    nats.signal("CONT");
+    wait_for("it hunts with the others again", || (!is_alone()).then_some(()));
+    process.kill().unwrap();
+    process.wait().unwrap();
+}
+
 /// What a machine handed over and nobody has reduced when all have left.
 #[test]
 fn a_finding_that_waits_to_be_reduced_is_in_the_report() {

@@ -60,6 +60,46 @@ fn merged_shards_are_what_one_hunt_would_have_found() {
     assert_eq!(listed.code, Some(1), "{}", listed.stderr);
 }
 
+/// The features that the entries of a campaign's corpus show, and how many entries there are.
+fn corpus(campaign: &Path) -> (BTreeSet<u64>, usize) {
+    let (mut features, mut entries) = (BTreeSet::new(), 0);
+    for file in std::fs::read_dir(campaign.join("corpus")).unwrap() {
+        let path = file.unwrap().path();
+        if path.extension().is_some_and(|ending| ending == "json") {
+            let entry: Json = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+            features
+                .extend(entry["features"].as_array().unwrap().iter().map(|shown| shown.as_u64().unwrap()));
+            entries += 1;
+        }
+    }
+    (features, entries)
+}
+
+#[test]
+fn merged_corpora_show_what_their_parts_show_and_nothing_twice() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let guided =
+        ["--seed", "5", "--guide", "plan", "--oracles", "norec", "--max-databases", "24", "--jobs", "1"];
+    for (shard, out) in [("1/2", "one"), ("2/2", "other")] {
+        let hunt = ["hunt", TARGET, "--no-reduce", "--plain", "--shard", shard, "--out", out];
+        let said = run(dissent(path).args(hunt).args(guided));
+        assert!(matches!(said.code, Some(0 | 1)), "{}", said.stderr);
+    }
+    let [(one, ones), (other, others)] = ["one", "other"].map(|campaign| corpus(&path.join(campaign)));
+    assert!(!one.is_subset(&other) && !other.is_subset(&one));
+    for file in std::fs::read_dir(path.join("one/corpus")).unwrap() {
+        let file = file.unwrap();
+        let name = format!("copy-{}", file.file_name().to_string_lossy());
+        std::fs::copy(file.path(), path.join("other/corpus").join(name)).unwrap();
+    }
+    let said = run(dissent(path).args(["merge", "one", "other", "--out", "merged"]));
+    assert!(matches!(said.code, Some(0 | 1)), "{}", said.stderr);
+    let (merged, entries) = corpus(&path.join("merged"));
+    assert_eq!(merged, one.union(&other).copied().collect());
+    assert!(entries > ones && entries <= ones + others, "{ones} and {others} make {entries}");
+}
+
 #[test]
 fn what_does_not_belong_together_is_refused() {
     let directory = tempfile::tempdir().unwrap();

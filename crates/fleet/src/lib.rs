@@ -9,6 +9,9 @@
 mod address;
 mod fleet;
 mod member;
+#[cfg(test)]
+#[path = "../../cli/tests/support/nats.rs"]
+mod nats;
 mod post;
 mod ranges;
 mod rooms;

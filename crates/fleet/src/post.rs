@@ -347,7 +347,9 @@ impl Post {
             self.fetched = Some(Instant::now());
             let fetched = self.rooms.reductions.fetch().max_messages(1).messages().await;
             let Ok(mut messages) = fetched else { return };
-            if let Some(Ok(message)) = messages.next().await {
+            // An answer that was lost with its connection never comes; the server offers the finding again.
+            let answer = tokio::time::timeout(FETCH_PAUSE, messages.next()).await;
+            if let Ok(Some(Ok(message))) = answer {
                 let (Ok(info), Ok(finding)) =
                     (message.info().map(|info| info.stream_sequence), Finding::from_json(&message.payload))
                 else {

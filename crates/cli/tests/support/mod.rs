@@ -175,5 +175,11 @@ pub fn is_idle(process: u32) -> bool {
 
 /// Kills a process that a test has started, or a child of one, as the system does when memory runs out.
 pub fn kill(process: u32) {
-    let _ = std::process::Command::new("kill").args(["-9", &process.to_string()]).status();
+    try_kill(process);
+}
+
+/// Whether it was still there.
+pub fn try_kill(process: u32) -> bool {
+    let killed = std::process::Command::new("kill").args(["-9", &process.to_string()]).output();
+    killed.is_ok_and(|killed| killed.status.success())
 }

@@ -5,11 +5,7 @@ use std::fs;
 use serde_json::json;
 
 use super::*;
-
-#[path = "../../../cli/tests/support/nats.rs"]
-mod nats;
-
-use nats::Nats;
+use crate::nats::Nats;
 
 /// The campaign of a machine with these options.
 fn file(config: &Config) -> CampaignFile {

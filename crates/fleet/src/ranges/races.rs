@@ -4,11 +4,7 @@ use async_nats::jetstream;
 use tokio::runtime::{Builder, Runtime};
 
 use super::*;
-
-#[path = "../../../cli/tests/support/nats.rs"]
-mod nats;
-
-use nats::Nats;
+use crate::nats::Nats;
 
 fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().build().unwrap()
