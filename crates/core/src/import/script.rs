@@ -17,6 +17,7 @@ pub struct Part {
 }
 
 impl Part {
+    /// A statement to run.
     pub fn new(sql: impl Into<String>, line: usize) -> Part {
         Part { sql: sql.into(), line, is_data: false, left_out: None }
     }
