@@ -17,7 +17,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// A statement that begins in this line, as it is written.
+    /// A statement to run.
     pub fn new(sql: impl Into<String>, line: usize) -> Part {
         Part { sql: sql.into(), line, is_data: false, left_out: None }
     }
