@@ -189,7 +189,7 @@ fn the_earliest_duckdb_answers_with_values_of_every_type() {
 /// Whether the engine cannot be had here; says so loudly.
 fn is_missing(said: &support::Said, target: &str) -> bool {
     let missing = said.code == Some(2) && said.stdout.is_empty();
-    let required = std::env::var("DISSENT_REQUIRE_ENGINES").as_deref() == Ok("1");
+    let required = std::env::var_os("DISSENT_REQUIRE_ENGINES").is_some();
     assert!(!(missing && required), "{target} is required: {}", said.stderr);
     if missing {
         eprintln!("SKIPPED, not passed: {target} is not available: {}", said.stderr);

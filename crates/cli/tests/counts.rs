@@ -80,7 +80,7 @@ fn a_hunt_its_list_and_its_directories_agree() {
     for (out, more) in [("reduced", &[][..]), ("as-found", &["--no-reduce"])] {
         let hunted = hunt(out, more);
         if hunted.code == Some(2) {
-            let required = std::env::var("DISSENT_REQUIRE_ENGINES").as_deref() == Ok("1");
+            let required = std::env::var_os("DISSENT_REQUIRE_ENGINES").is_some();
             assert!(!required, "{}", hunted.stderr);
             eprintln!("SKIPPED, not passed: {}", hunted.stderr);
             return;

@@ -16,7 +16,7 @@ const TARGET: &str = "postgres";
 fn obtained(directory: &Path) -> bool {
     let args = ["hunt", TARGET, "--jobs", "1", "--max-cases", "40", "--out", "first"];
     let said = run(dissent(directory).args(args));
-    let required = std::env::var("DISSENT_REQUIRE_ENGINES").as_deref() == Ok("1");
+    let required = std::env::var_os("DISSENT_REQUIRE_ENGINES").is_some();
     assert!(said.code == Some(0) || !required, "{TARGET} is required: {}", said.stderr);
     if said.code != Some(0) {
         eprintln!("SKIPPED, not passed: {TARGET} is not available: {}", said.stderr);

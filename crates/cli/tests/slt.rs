@@ -79,7 +79,7 @@ fn records_fail_with_the_bug_and_pass_without() {
     let directory = tempfile::tempdir().unwrap();
     let installed = run(dissent(directory.path()).args(["engines", "install", BAD]));
     if installed.code != Some(0) {
-        let required = std::env::var("DISSENT_REQUIRE_ENGINES").as_deref() == Ok("1");
+        let required = std::env::var_os("DISSENT_REQUIRE_ENGINES").is_some();
         assert!(!required, "{BAD} is required: {}", installed.stderr);
         eprintln!("SKIPPED, not passed: {BAD} cannot be obtained: {}", installed.stderr);
         return;

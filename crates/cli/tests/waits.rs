@@ -35,7 +35,7 @@ fn a_small_dev_shm_is_named() {
 fn probing_says_how_far_it_is_and_how_long_it_takes() {
     let directory = tempfile::tempdir().unwrap();
     let Ok(source) = dissent_engine::Target::parse("clickhouse@26.7").unwrap().obtain(&mut |_| {}) else {
-        let required = std::env::var("DISSENT_REQUIRE_ENGINES").as_deref() == Ok("1");
+        let required = std::env::var_os("DISSENT_REQUIRE_ENGINES").is_some();
         assert!(!required, "ClickHouse is required");
         eprintln!("SKIPPED, not passed: ClickHouse is not available");
         return;

@@ -171,7 +171,7 @@ fn open(name: &str) -> Option<Box<dyn Engine>> {
     match opened {
         Ok(engine) => Some(engine),
         Err(error) => {
-            let required = std::env::var("DISSENT_REQUIRE_ENGINES").as_deref() == Ok("1");
+            let required = std::env::var_os("DISSENT_REQUIRE_ENGINES").is_some();
             assert!(!required, "{name} is required: {error}");
             eprintln!("SKIPPED, not passed: {name} is not available: {error}");
             None

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 /// signed (`server`), each `.pem` with its `.key`. If that is not possible here, says so loudly.
 pub fn make(place: &Path) -> bool {
     if Command::new("openssl").arg("version").stdout(Stdio::null()).status().is_err() {
-        let required = std::env::var("DISSENT_REQUIRE_ENGINES").as_deref() == Ok("1");
+        let required = std::env::var_os("DISSENT_REQUIRE_ENGINES").is_some();
         assert!(!required, "openssl is required");
         eprintln!("SKIPPED, not passed: openssl is not installed");
         return false;
