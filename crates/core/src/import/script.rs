@@ -437,7 +437,7 @@ mod tests {
     fn a_trigger_is_one_statement() {
         let script = "CREATE TRIGGER g AFTER INSERT ON t BEGIN SELECT 1; SELECT 2; END; SELECT 3;";
         assert_eq!(texts("s.sql", script).len(), 2);
-        let case = "CREATE TEMP TRIGGER g AFTER INSERT ON t WHEN CASE 1 WHEN 1 THEN 1 END BEGIN\
+        let case = "CREATE TEMP TRIGGER g AFTER INSERT ON t WHEN CASE 1 WHEN 1 THEN 1 END BEGIN \
             SELECT CASE 1 WHEN 1 THEN ';END' END; SELECT 2; END; SELECT 3;";
         assert_eq!(texts("s.sql", case).len(), 2);
         let nested = "CREATE PROCEDURE p() BEGIN IF 1 THEN SELECT 1; END IF; CASE 1 WHEN 1 THEN SELECT 2; END CASE; END;\

@@ -128,6 +128,7 @@ const NEVER_ON_SQLITE: Never = &[
     ("it stores what others refuse", &["rows.update.ignore"]),
     ("it has one kind of index", &["schema.index.method"]),
     ("how a table is stored are choices of their own", &["schema.option"]),
+    ("its tables have no partitions", &["schema.partitioned"]),
 ];
 
 const NEVER_ON_POSTGRES: Never = &[
@@ -170,11 +171,10 @@ const NEVER_ON_POSTGRES: Never = &[
         ],
     ),
     (
-        "only ON CONFLICT DO NOTHING forgives a conflict, so every INSERT into a table with keys has it",
+        "only ON CONFLICT forgives a conflict, so every INSERT into a table with keys has it",
         &[
             "change.conflict.replace",
             "insert.do-nothing",
-            "insert.do-update",
             "mutate.statement.rows/strict",
             "schema.on-conflict",
             "schema.on-conflict.action/ignore",
@@ -209,6 +209,8 @@ const NEVER_ON_POSTGRES: Never = &[
         "only SQLite stores tables like this",
         &[
             "schema.column.autoincrement",
+            "schema.column.key.desc",
+            "schema.column.references",
             "schema.column.rowid-alias",
             "schema.strict",
             "schema.without-rowid",
