@@ -242,7 +242,8 @@ mod tests {
             ("clickhouse", "26", Some("26.9")),
             ("clickhouse", "26.7", Some("26.7.3")),
             ("mariadb", "10", Some("10.11")),
-            ("mariadb", "10.1", None),
+            ("mariadb", "10.1", Some("10.1.23")),
+            ("mariadb", "10.0", None),
             ("mysql", "8.0", None),
         ] {
             assert_eq!(found(dialect, wanted), newest, "{dialect}@{wanted}");

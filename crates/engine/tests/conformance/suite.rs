@@ -256,7 +256,10 @@ impl Suite {
 
     fn generated_statements_are_valid(&self, engine: &mut dyn Engine, dialect: &Dialect) {
         let policy = Policy::default();
-        let walk = Walk { dialect, calm: None, oracles: oracle::select("all"), seed: 4, policy };
+        // As in a hunt: those that cannot test it would only have their tables refused.
+        let mut oracles = oracle::select("all");
+        oracles.retain(|oracle| oracle.suits(dialect));
+        let walk = Walk { dialect, calm: None, oracles, seed: 4, policy };
         let mut watcher = Counting { cases_left: u64::MAX, ..Counting::default() };
         let mut journal = NoJournal;
         let mut session = Session::new(engine, dialect, &mut journal, || 0);
