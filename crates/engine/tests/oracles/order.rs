@@ -146,7 +146,7 @@ fn rule_7_3_only_a_total_order_is_asked_about() {
     assert_skipped(late().check(&ordered("?", distinct)), "not a single SELECT with a total order");
 }
 
-/// Inside OVER an alias is a column of that name, and a number is no position.
+/// Inside OVER a name means a column, never an alias, and a number does not mean a position.
 #[test]
 fn rule_7_3_rows_are_not_numbered_by_aliases_and_positions() {
     for select in [

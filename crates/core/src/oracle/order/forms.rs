@@ -81,7 +81,7 @@ pub fn row_number(query: &Query, subject: &Subject, session: &mut Session) -> Re
 fn numbered(query: &Query, offset: usize, limit: usize) -> Option<Query> {
     // DISTINCT would count rows before they are merged.
     let mut select = query.as_select().filter(|select| !select.distinct)?.clone();
-    // Inside OVER a number is no position and an alias no item.
+    // Inside OVER a number does not mean a position, nor a name an alias.
     let is_alias = |key: &Expr| inspect::names_alias(key, &select.items);
     if query.order_by.iter().any(|key| matches!(key.expr, Expr::Literal(_)) || is_alias(&key.expr)) {
         return None;
